@@ -1,0 +1,1 @@
+"""Hearthmind: a persistent memory for any LLM client, kept as Markdown notes."""
