@@ -41,7 +41,8 @@ class CatalogWrite(Protocol):
         another path."""
 
     def remove(self, note_id: str) -> Sequence[int]:
-        """Forget a note; returns the passage keys that other stores must drop. Links to it stay, unresolved."""
+        """Forget a note; returns the passage keys that other stores must drop. Links to it stay,
+        unresolved."""
 
     def touch(self, note_id: str, path: str, size: int, mtime_ns: int) -> None:
         """Record a file state (and path) for a note whose bytes are unchanged."""

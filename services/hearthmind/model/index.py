@@ -1,7 +1,7 @@
 """What the catalog stores of a note, and what it gives back: the values of a projection.
 
-A *passage key* is `note_key << PASSAGE_BITS | seq`: the neighbours of a passage are `key ± 1`, and every store
-names a passage by the same number. A *note key* is the catalog's own integer for a memory; both change when
+A *passage key* is `note_key << PASSAGE_BITS | seq`: the neighbours of a passage are `key ± 1`, and every
+store names a passage by the same number. A *note key* is the catalog's own integer for a memory; both change when
 the catalog is rebuilt, ids do not.
 """
 
@@ -40,13 +40,24 @@ class AnalysedPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class ResolvedLink:
+    """A link with the normalised name it asks for and the memory that answers to it, None if none does."""
+
+    link: Link
+    key: str
+    target_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Projection:
-    """All that the catalog keeps of one note."""
+    """All that the catalog keeps of one note. `folded_name` is the file's stem, folded for comparison
+    (vault.names.fold)."""
 
     memory: Memory
+    folded_name: str
     file: FileState
     passages: Sequence[AnalysedPassage]
-    links: Sequence[Link]
+    links: Sequence[ResolvedLink]
 
 
 @dataclass(frozen=True, slots=True)
