@@ -1,8 +1,8 @@
 """What the catalog stores of a note, and what it gives back: the values of a projection.
 
 A *passage key* is `note_key << PASSAGE_BITS | seq`: the neighbours of a passage are `key ± 1`, and every
-store names a passage by the same number. A *note key* is the catalog's own integer for a memory; both change when
-the catalog is rebuilt, ids do not.
+store names a passage by the same number. A *note key* is the catalog's own integer for a memory; both
+change when the catalog is rebuilt, ids do not.
 """
 
 from collections.abc import Sequence
