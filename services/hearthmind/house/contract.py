@@ -417,7 +417,7 @@ class SpaceView(Answer):
 
 class NewTokenRequest(Request):
     name: str = Field(min_length=1, max_length=80)
-    scopes: list[Literal["read", "write", "vault", "admin"]] = Field(default_factory=lambda: ["read", "write"])
+    scopes: list[Literal["read", "write", "vault", "admin"]] = ["read", "write"]
     spaces: list[str] = Field(default_factory=list, description="Empty means every space.")
 
 
