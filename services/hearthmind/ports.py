@@ -45,7 +45,8 @@ class CatalogWrite(Protocol):
         unresolved."""
 
     def touch(self, note_id: str, path: str, size: int, mtime_ns: int) -> None:
-        """Record a file state (and path) for a note whose bytes are unchanged."""
+        """Record a file state (and folder) for a note whose bytes are unchanged. An unknown id does nothing.
+        A note whose file name changed SHALL be put, since its title and terms follow the name (ValueError)."""
 
     def resolve_links(self, targets: Mapping[int, str | None]) -> None:
         """Set the target note of stored links by link key, see `Catalog.links_by_key`."""
@@ -140,6 +141,9 @@ class Catalog(Protocol):
         """Their vectors are stored; a passage whose `embed` text changed meanwhile stays unembedded."""
 
     def mark_all_unembedded(self) -> None: ...
+
+    def roles(self) -> Collection[str]:
+        """Everybody who speaks in a session. Called with every question: cheap."""
 
     def tags(self, prefix: str | None = None) -> Sequence[TagCount]:
         """The tag registry, most used first."""

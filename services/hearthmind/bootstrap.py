@@ -1,0 +1,191 @@
+"""The one place where settings become objects."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from hearthmind.errors import HearthmindError, InvalidInput, VaultNotMounted
+from hearthmind.house import contract as c
+from hearthmind.house.local import DEFAULT_SPACE, LocalHouse
+from hearthmind.indexing.mounted import MountedSpace
+from hearthmind.indexing.store import reload_links
+from hearthmind.indexing.words import Words
+from hearthmind.model import Space
+from hearthmind.model.house import SpaceRecord
+from hearthmind.ports import Catalog, Embedder, HouseStore, VectorIndex
+from hearthmind.settings import Settings, unknown_variables
+from hearthmind.stores.catalog.open import open_catalog
+from hearthmind.stores.embedders import Options, choose
+from hearthmind.stores.healing import AwaitedEmbedder, HealingVectorIndex
+from hearthmind.stores.house import open_house as open_house_store
+from hearthmind.stores.networkx_graph import NetworkxGraph
+from hearthmind.stores.qdrant_edge import open_edge_index
+from hearthmind.telemetry import get_logger
+from hearthmind.vault.files import VaultFiles
+from hearthmind.vault.identity import Identities
+from hearthmind.vault.ignore import Ignore
+from hearthmind.vault.layout import Layout
+from hearthmind.vault.links import LinkIndex
+from hearthmind.vault.mark import Mark, claim, mounted
+from hearthmind.vault.records import Records
+
+PROJECTION_SCHEMA = "1"
+"""Raise it when passages, words or titles are made otherwise: catalogs are then rebuilt from the vault."""
+EMBEDDER_PIN = "embedder"
+"""The embedder that `auto` settled on at the first start."""
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Objects that tests put in the place of the real ones."""
+
+    embedder: Embedder | None = None
+    clock: Callable[[], datetime] | None = None
+    environ: dict[str, str] | None = None
+
+
+def open_store(settings: Settings) -> HouseStore:
+    """`house.db` of a data folder. Several processes may have it open."""
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return open_house_store(settings.data / "house.db")
+
+
+def open_house(settings: Settings, overrides: Overrides | None = None) -> LocalHouse:
+    """The whole house in this process. Only the holder of the host lock may call this.
+
+    Raises InvalidSetting, StoreUnavailable, VaultNotMounted (of the home space).
+    """
+    overrides = overrides or Overrides()
+    store = open_store(settings)
+    if not any(record.name == DEFAULT_SPACE for record in store.spaces()):
+        store.put_space(SpaceRecord(DEFAULT_SPACE, str(settings.vault) if settings.vault else None))
+    embedder = overrides.embedder or AwaitedEmbedder(partial(_chosen_embedder, settings, store))
+    opener = partial(_open_space, settings, store, embedder, overrides.clock or _utc_now)
+    warnings = unknown_variables(dict(os.environ) if overrides.environ is None else overrides.environ)
+    return LocalHouse(store, opener, partial(_describe, settings), warnings)
+
+
+def vault_of(settings: Settings, record: SpaceRecord) -> Path:
+    """Where the vault of a space lies; the setting HEARTHMIND_VAULT decides for the home space."""
+    if record.name == DEFAULT_SPACE and settings.vault:
+        return settings.vault
+    return Path(record.vault) if record.vault else settings.data / "vaults" / record.name
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _chosen_embedder(settings: Settings, store: HouseStore) -> Embedder:
+    key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
+    choice = choose(
+        settings.embedder,
+        settings.data,
+        store.pinned(EMBEDDER_PIN) if settings.embedder == "auto" else None,
+        hub_seconds=settings.hub_seconds,
+        options=Options(api_key=key),
+    )
+    if settings.embedder == "auto":
+        store.pin(EMBEDDER_PIN, choice.pin)
+    log.info("embedder_chosen", embedder=choice.pin)
+    return choice.embedder
+
+
+def _open_space(
+    settings: Settings,
+    store: HouseStore,
+    embedder: Embedder,
+    clock: Callable[[], datetime],
+    record: SpaceRecord,
+) -> MountedSpace:
+    root = vault_of(settings, record)
+    known = _known_mark(record, root)
+    mark = _mark(root, known)
+    if record.mark != mark.id or record not in store.spaces():
+        vault = str(root) if record.vault or (record.name == DEFAULT_SPACE and settings.vault) else None
+        store.put_space(SpaceRecord(record.name, vault, mark.id))
+    schema = f"{PROJECTION_SCHEMA} {','.join(settings.languages)} {mark.id} {settings.zone.key}"
+    state = settings.state / record.name
+    catalog, warnings = open_catalog(state / "catalog.db", record.name, schema)
+    space = MountedSpace(
+        space=Space(record.name, str(root)),
+        mark=mark,
+        layout=Layout.of(mark, settings.folder),
+        files=VaultFiles(root),
+        records=Records(root),
+        ignore=Ignore(root),
+        identities=Identities(root),
+        links=LinkIndex(),
+        catalog=catalog,
+        vectors=HealingVectorIndex(partial(_open_vectors, state / "vectors", catalog, embedder, warnings)),
+        graph=NetworkxGraph(),
+        embedder=embedder,
+        words=Words(settings.languages),
+        zone=settings.zone,
+        base_url=settings.base_url,
+        clock=clock,
+        max_content_bytes=settings.max_content_kb * 1024,
+        min_free_bytes=settings.min_free_mb << 20,
+        notices=warnings,
+    )
+    for warning in warnings:
+        log.warning("store_rebuilt", space=record.name, warning=warning)
+    space.files.rescue_temporaries()
+    reload_links(space)
+    space.graph.put(list(catalog.graph_nodes()), list(catalog.edges()))
+    return space
+
+
+def _known_mark(record: SpaceRecord, root: Path) -> str | None:
+    """The mark that the vault must carry, where this very folder was seen before."""
+    return record.mark if record.mark and (record.vault is None or Path(record.vault) == root) else None
+
+
+def _mark(root: Path, known: str | None) -> Mark:
+    if known:
+        return mounted(root, known)
+    if not root.exists() and root.parent.name != "vaults":
+        raise VaultNotMounted(
+            f"There is no folder {root}. Create it, or correct HEARTHMIND_VAULT; nothing is created in its place.",
+            vault=str(root),
+        )
+    root.mkdir(parents=True, exist_ok=True)
+    if not root.is_dir():
+        raise InvalidInput(f"{root} is not a folder; a vault is a folder of Markdown notes.")
+    return claim(root)
+
+
+def _open_vectors(folder: Path, catalog: Catalog, embedder: Embedder, notices: list[str]) -> VectorIndex:
+    """The collection of this embedder for this life of the catalog. An index that lost its vectors, or never
+    had them, makes every passage due for embedding."""
+    name = hashlib.sha256(f"{embedder.name}\n{catalog.identity}".encode()).hexdigest()[:16]
+    index, warnings = open_edge_index(folder / name, embedder.dimensions)
+    notices.extend(warnings)
+    counts = catalog.counts()
+    if index.count() < counts.passages - counts.pending_vectors:
+        catalog.mark_all_unembedded()
+    _drop_others(folder, name)
+    return index
+
+
+def _drop_others(folder: Path, name: str) -> None:
+    """Collections of other embedders and of catalogs that are gone."""
+    for other in folder.iterdir():
+        if other.name != name and other.is_dir() and not other.name.startswith(name):
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _describe(settings: Settings, record: SpaceRecord) -> c.SpaceView:
+    root = vault_of(settings, record)
+    try:
+        mark = mounted(root, record.mark)
+    except HearthmindError:
+        return c.SpaceView(name=record.name, vault=str(root), kind="unknown", mounted=False)
+    return c.SpaceView(name=record.name, vault=str(root), kind=mark.kind.value, mounted=True)

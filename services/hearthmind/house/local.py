@@ -1,0 +1,178 @@
+"""The house itself: every space with its upkeep, and the operations on them."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock, RLock
+from typing import Any
+
+from pydantic import BaseModel
+
+from hearthmind.errors import HearthmindError, InvalidInput, NameTaken
+from hearthmind.house import contract as c
+from hearthmind.house import handlers, operations
+from hearthmind.house.access import add_token, authorise, list_tokens, revoke_token, space_of
+from hearthmind.house.health import EmbedderHealth, status
+from hearthmind.house.operations import Ans, Operation, Req
+from hearthmind.indexing.mounted import MountedSpace
+from hearthmind.model.house import Caller, SpaceRecord
+from hearthmind.model.index import IdempotentAnswer
+from hearthmind.ports import HouseStore
+from hearthmind.upkeep.loop import Upkeep
+
+DEFAULT_SPACE = "home"
+Handler = Callable[[MountedSpace, Caller, Any], BaseModel]
+
+HANDLERS: Mapping[str, Handler] = {
+    operations.REMEMBER.name: handlers.remember,
+    operations.RECALL.name: handlers.recall,
+    operations.SEARCH.name: handlers.search,
+    operations.FETCH.name: handlers.fetch,
+    operations.SHOW.name: handlers.show,
+    operations.RELATED.name: handlers.related,
+    operations.LIST_INDEX.name: handlers.list_index,
+    operations.LIST_TAGS.name: handlers.list_tags,
+    operations.UPDATE.name: handlers.update,
+    operations.FORGET.name: handlers.forget,
+    operations.LOG_EPISODES.name: handlers.log_episodes,
+    operations.CAPTURE.name: handlers.capture,
+    operations.JOB.name: handlers.job,
+    operations.JOBS.name: handlers.jobs,
+    operations.STATS.name: handlers.stats,
+}
+
+
+@dataclass(slots=True)
+class _Room:
+    space: MountedSpace
+    upkeep: Upkeep
+
+
+class LocalHouse:
+    """The house in this process. Opens every known space; one that cannot be opened is named in the status
+    of the others and tried again when it is asked for."""
+
+    def __init__(
+        self,
+        store: HouseStore,
+        open_space: Callable[[SpaceRecord], MountedSpace],
+        describe: Callable[[SpaceRecord], c.SpaceView],
+        warnings: Sequence[str] = (),
+    ) -> None:
+        self._store = store
+        self._open_space = open_space
+        self._describe = describe
+        self._warnings = tuple(warnings)
+        self._rooms: dict[str, _Room] = {}
+        self._embedder = EmbedderHealth()
+        self._opening = RLock()
+        self._keys = [Lock() for _ in range(64)]
+        self._closed = False
+        for record in store.spaces():
+            try:
+                self._room(record.name)
+            except HearthmindError as error:
+                self._warnings += (f"space {record.name}: {error.message}",)
+
+    def do(self, operation: Operation[Req, Ans], caller: Caller, request: Req) -> Ans:
+        """Carry out one operation. Raises HearthmindError."""
+        authorise(operation, caller)
+        answer = self._of_the_house(operation, caller, request)
+        if answer is None:
+            answer = self._in_a_space(operation, caller, request)
+        if not isinstance(answer, operation.answer):
+            raise TypeError(f"{operation.name} answered {type(answer).__name__}")
+        return answer
+
+    def close(self) -> None:
+        """End upkeep after the batch at hand and close the stores."""
+        with self._opening:
+            self._closed = True
+            for room in self._rooms.values():
+                room.upkeep.close()
+            for room in self._rooms.values():
+                room.space.vectors.close()
+                room.space.graph.close()
+                room.space.catalog.close()
+            self._rooms.clear()
+            self._store.close()
+
+    def _of_the_house(self, operation: Operation[Any, Any], caller: Caller, request: Any) -> BaseModel | None:
+        match operation.name:
+            case operations.SPACES.name:
+                views = [self._describe(one) for one in self._store.spaces() if caller.reaches(one.name)]
+                return c.Listing[c.SpaceView](items=views, next=None, total=len(views))
+            case operations.ADD_SPACE.name:
+                return self._add_space(request)
+            case operations.TOKENS.name:
+                return list_tokens(self._store, request)
+            case operations.ADD_TOKEN.name:
+                return add_token(self._store, request)
+            case operations.REVOKE_TOKEN.name:
+                return revoke_token(self._store, request)
+        return None
+
+    def _in_a_space(self, operation: Operation[Any, Any], caller: Caller, request: Any) -> BaseModel:
+        names = [record.name for record in self._store.spaces()]
+        room = self._room(space_of(caller, request.space, names, DEFAULT_SPACE))
+        if operation.name == operations.STATUS.name:
+            return status(room.space, room.upkeep, self._embedder, self._warnings)
+        handler = HANDLERS[operation.name]
+        key = getattr(request, "idempotency_key", None)
+        if not operation.writes:
+            return handler(room.space, caller, request)
+        answer = (
+            self._once(room.space, operation, caller, request, key) if key else handler(room.space, caller, request)
+        )
+        room.upkeep.wake()
+        return answer
+
+    def _once(
+        self, space: MountedSpace, operation: Operation[Any, Any], caller: Caller, request: Any, key: str
+    ) -> BaseModel:
+        """The first answer again for a key that was seen; the same key for another request is refused."""
+        scoped = f"{caller.name}\0{operation.name}\0{key}"
+        digest = hashlib.sha256(request.model_dump_json(exclude={"idempotency_key"}).encode()).hexdigest()
+        with self._keys[hash(scoped) % len(self._keys)]:
+            if known := space.catalog.answer(scoped):
+                if known.request != digest:
+                    raise InvalidInput(
+                        f"the idempotency key {key[:40]!r} was used for another request in the last 24 hours; "
+                        "use a new key for a new request."
+                    )
+                answer: BaseModel = operation.answer.model_validate_json(known.answer)
+                if isinstance(answer, c.Remembered):
+                    return answer.model_copy(update={"existing": True})
+                return answer
+            answer = HANDLERS[operation.name](space, caller, request)
+            with space.catalog.write() as write:
+                write.remember_answer(scoped, IdempotentAnswer(digest, answer.model_dump_json(), datetime.now(UTC)))
+            return answer
+
+    def _add_space(self, request: c.NewSpaceRequest) -> c.SpaceView:
+        with self._opening:
+            if any(record.name == request.name for record in self._store.spaces()):
+                raise NameTaken(f"There is a space {request.name!r} already; choose another name.")
+            record = SpaceRecord(request.name, request.vault)
+            # Opened before it is recorded: a folder that cannot be a vault leaves no trace in the house.
+            space = self._open_space(record)
+            self._start(record.name, space)
+            return self._describe(SpaceRecord(request.name, request.vault, space.mark.id))
+
+    def _room(self, name: str) -> _Room:
+        room = self._rooms.get(name)
+        if room is not None:
+            return room
+        with self._opening:
+            if self._closed:
+                raise HearthmindError("the house is closing")
+            if name not in self._rooms:
+                record = next(one for one in self._store.spaces() if one.name == name)
+                self._start(name, self._open_space(record))
+            return self._rooms[name]
+
+    def _start(self, name: str, space: MountedSpace) -> None:
+        upkeep = Upkeep(space)
+        self._rooms[name] = _Room(space, upkeep)
+        upkeep.start()

@@ -1,0 +1,1 @@
+"""From a question to the right notes, and nothing else."""

@@ -1,0 +1,1 @@
+"""Accept, change and forget memories; log what was said."""

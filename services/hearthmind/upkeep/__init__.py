@@ -1,0 +1,1 @@
+"""Keep the derived stores true to the vault."""

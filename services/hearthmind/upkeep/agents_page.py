@@ -1,0 +1,55 @@
+"""AGENTS.md: how agents should use this memory, and what is current."""
+
+from hearthmind.errors import HearthmindError
+from hearthmind.indexing.mounted import MountedSpace
+from hearthmind.model import Filter, Memory
+from hearthmind.telemetry import get_logger
+from hearthmind.vault.durable import version_of
+from hearthmind.vault.layout import AGENTS_PAGE
+from hearthmind.vault.mark import require_mark
+from hearthmind.vault.pages import agents_text, render_agents
+
+SHOWN = 12
+"""Memories of each kind in the current context: a page that an agent reads at every start stays short."""
+
+log = get_logger(__name__)
+
+
+def write_agents_page(space: MountedSpace) -> bool:
+    """Write the generated part of AGENTS.md where it differs; True if it was written. A page without our
+    markers is the person's and stays as it is."""
+    path = space.layout.path(AGENTS_PAGE)
+    try:
+        require_mark(space.files.root)
+        existing = space.files.find(path)
+        rendered = render_agents(existing, agents_text() + "\n\n" + current_context(space))
+        if rendered is None or rendered == existing:
+            return False
+        if existing is None:
+            space.files.create(path, rendered)
+        else:
+            space.files.exchange(path, version_of(existing), rendered)
+    except HearthmindError as error:
+        log.warning("agents_page_not_written", space=space.name, error=error.message)
+        return False
+    return True
+
+
+def current_context(space: MountedSpace) -> str:
+    """The newest important memories (importance 8 and up), critical ones first, a line each; titles as code,
+    so that Obsidian's graph is not drawn toward this page."""
+    important, _, _ = space.catalog.list_memories(filter=Filter(min_importance=8), limit=200)
+    newest = sorted(important, key=lambda one: (one.date or "", one.id), reverse=True)
+    parts = ["## Current context"]
+    parts += _section("Critical", [one for one in newest if one.critical])
+    parts += _section("Important", [one for one in newest if not one.critical])
+    if len(parts) == 1:
+        parts.append("Nothing important is remembered yet.")
+    return "\n\n".join(parts)
+
+
+def _section(title: str, memories: list[Memory]) -> list[str]:
+    if not memories:
+        return []
+    lines = [f"- `{one.title}` ({one.date or 'undated'}): {one.summary}" for one in memories[:SHOWN]]
+    return [f"### {title}", "\n".join(lines)]
