@@ -72,7 +72,7 @@ class Identities:
                 return
             found = self._records.read_lines(LOG)
             if any(problem.unread for problem in found.problems):
-                self.problems = found.problems
+                self.problems[:] = found.problems
                 return
             self._clear()
             self.problems.extend(found.problems)
