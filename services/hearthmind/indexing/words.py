@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 
-import stopwordsiso
 from py_rust_stemmers import SnowballStemmer
 
 from hearthmind.settings import LANGUAGES_BY_CODE
@@ -20,7 +20,9 @@ _UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     "\u1100-\u11ff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
-_TOKEN = re.compile(rf"(?P<run>[{_UNSPACED}]+)|(?P<word>[^\W_{_UNSPACED}]+)")
+_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
+"""Vowel signs and the like, which Python's \\w leaves out: they are part of words in Indic scripts."""
+_TOKEN = re.compile(rf"(?P<run>[{_UNSPACED}]+)|(?P<word>[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}])*)")
 _DIACRITICS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
 _MAX_WORD = 64
 """Longer 'words' are base64 and the like; their first characters still find them."""
@@ -46,9 +48,7 @@ class Words:
 
     def __init__(self, languages: Sequence[str]) -> None:
         self._stemmers = [SnowballStemmer(LANGUAGES_BY_CODE[code]) for code in languages if code in LANGUAGES_BY_CODE]
-        self._stop = frozenset(
-            fold(word) for code in languages if stopwordsiso.has_lang(code) for word in stopwordsiso.stopwords(code)
-        )
+        self._stop = frozenset(fold(word) for code in languages for word in _function_words(code))
         self._forms = lru_cache(maxsize=50_000)(self._forms_of)
 
     def of_text(self, text: str) -> Terms:
@@ -82,9 +82,6 @@ class Words:
                 words.extend(raw)
         return Terms(tuple(dict.fromkeys(stems)), tuple(dict.fromkeys(words)))
 
-    def is_stop(self, word: str) -> bool:
-        return fold(word) in self._stop
-
     def _forms_of(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # Stemmers know their language's accents, so they see the word before it is folded.
         lowered = word.lower()
@@ -93,6 +90,11 @@ class Words:
         if not stems:
             return (folded,), ()
         return stems, () if folded in stems else (folded,)
+
+
+def _function_words(code: str) -> list[str]:
+    file = resources.files(__package__) / "function_words" / f"{code}.txt"
+    return file.read_text(encoding="utf-8").split() if file.is_file() else []
 
 
 def _tokens(text: str) -> Iterator[tuple[bool, str]]:

@@ -16,8 +16,9 @@ KEYWORD_LIMIT = 300
 MEANING_LIMIT = 150
 MAX_TERMS = 48
 """More distinct words than this are a pasted text; its rarest words carry it."""
-FREQUENT = 0.03
-"""A word in more passages than this share says little and costs most of a query's time at 100,000 passages."""
+FREQUENT = 3_000
+"""A word in more passages than this says little and costs most of a query's time: 3% of 100,000 passages, where
+leaving such words out brings the median from 35 to 11 ms. Below that size they help (til 23 -> 26 of 60)."""
 MEANING_CHARACTERS = 2_000
 """Longer questions are read by the embedder up to here; it would cut them anyway."""
 
@@ -63,7 +64,7 @@ def _telling_stems(space: MountedSpace, found: Candidates) -> Sequence[str]:
     frequency, total = space.catalog.document_frequency(found.terms.stems)
     found.rarity = {stem: inverse_frequency(frequency.get(stem, 0), total) for stem in found.terms.stems}
     known = sorted((stem for stem in found.terms.stems if frequency.get(stem)), key=lambda stem: frequency[stem])
-    rare = [stem for stem in known if frequency[stem] <= max(50, FREQUENT * total)]
+    rare = [stem for stem in known if frequency[stem] <= FREQUENT]
     return (rare if len(rare) >= 2 else known)[:MAX_TERMS]
 
 

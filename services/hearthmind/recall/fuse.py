@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hearthmind.model.index import MAX_PASSAGES, Scored
 
-RRF_K = 20
+RRF_K = 10
 """Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009). 5-20 beats the paper's 60 on LoCoMo."""
 
 NEIGHBOUR_SHARE = (0.4, 0.2)
@@ -21,7 +21,7 @@ class Weights:
     meaning: float
 
 
-ENTRY = Weights(keyword=1.0, meaning=0.5)
+ENTRY = Weights(keyword=1.0, meaning=0.7)
 SECTION = Weights(keyword=0.5, meaning=1.0)
 """Turns of talk are short and full of names, so their words decide; sections of notes are whole thoughts that
 are asked for in other words, so meaning decides. Evidence: ops/decisions/0005-fusion-weights.md."""

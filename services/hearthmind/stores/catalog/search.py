@@ -8,7 +8,7 @@ from hearthmind.stores.catalog.filters import NOTE_OF_PASSAGE, passage_condition
 from hearthmind.stores.catalog.reads import Reads
 from hearthmind.stores.catalog.values import clean, json_list
 
-HEADING_WEIGHT = 0.8
+HEADING_WEIGHT = 0.4
 STEM_WEIGHT = 1.0
 WORD_WEIGHT = 0.3
 """How much an occurrence in each column counts in BM25 (FTS5: k1 1.2, b 0.75)."""
