@@ -335,7 +335,7 @@ def test_two_hard_links_are_two_files(plain: VaultFiles) -> None:
 
 def test_a_note_that_is_read_only_is_left_alone(plain: VaultFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     plain.create("a.md", b"one")
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(VaultNotWritable):
         plain.exchange("a.md", version_of(b"one"), b"two")
     assert names_in(plain.root) == {"a.md", ".hearthmind/vault.json"}
