@@ -1,6 +1,6 @@
 """Questions to the til vault: how often the right note is among the first five.
 
-Run: python -m tests.bench.til.questions [til-blind|til-dev]
+Run: python -m tests.bench.til.measure [til-blind|til-dev]
 """
 
 import json
