@@ -10,7 +10,7 @@ from hearthmind.model.index import MAX_PASSAGES, StoredPassage
 from hearthmind.recall.candidates import Candidates, find_candidates
 from hearthmind.recall.context import assemble
 from hearthmind.recall.fuse import ENTRY, SECTION, fused
-from hearthmind.recall.silence import THRESHOLD, WEAKER, coverage, relevance
+from hearthmind.recall.silence import THRESHOLD, WEAK, coverage, relevance
 from hearthmind.telemetry import get_logger
 
 POOL = 150
@@ -132,7 +132,7 @@ def _relevant(space: MountedSpace, candidates: Candidates, found: Sequence[_Foun
     kept: list[_Found] = []
     notes: set[str] = set()
     for place, one in enumerate(found):
-        if strengths.get(place, 0.0) >= min(THRESHOLD, best - WEAKER) or (one.source in notes and one.graph):
+        if strengths.get(place, 0.0) >= WEAK or (one.source in notes and one.graph):
             kept.append(one)
             notes.add(one.note_id)
     return kept, None
