@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 COSINE_WEIGHT = 12.3
 COVERAGE_WEIGHT = 4.15
 """Logistic weights that separate LoCoMo questions from those asked of another memory (AUC .92)."""
-THRESHOLD = 4.3
-"""The best hit must reach this. Measured with the packaged embedder: every question to til-dev reaches it and 98.5%
-of those to LoCoMo; of LoCoMo questions asked of another conversation 50% stay below, asked of til 87%."""
+THRESHOLD = 4.0
+"""The best hit must reach this. Measured with the packaged embedder: the weakest right hit of til-dev has 4.33, 1.3%
+of the questions to LoCoMo stay below it; of those asked of another conversation 37% do, of til 82%."""
 WEAK = 3.0
 """Every further hit must reach this: half of the best hits for questions of another memory do not."""
 

@@ -127,11 +127,13 @@ class AwaitedEmbedder:
             return self._embedder
         with self._changed:
             self._changed.wait_for(self._settled, timeout=self._wait)
-            found, error = self._embedder, self._error
-            if found is not None:
-                return found
-            if error is not None:
-                raise EmbedderUnavailable(error.message)
             # Only the first callers wait: those after them should not each lose seconds.
             self._wait = 0.0
+        return self._chosen()
+
+    def _chosen(self) -> Embedder:
+        if self._embedder is not None:
+            return self._embedder
+        if self._error is not None:
+            raise EmbedderUnavailable(self._error.message)
         raise EmbedderUnavailable("The embedding model is still being fetched; words are searched meanwhile.")
