@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hearthmind.errors import DiskFull, HearthmindError, StoreUnavailable
-from hearthmind.stores.catalog.turns import Turns
+from hearthmind.stores.turns import Turns
 
 SUSPECT_SUFFIX = ".suspect"
 """Beside a catalog in which damage was met while running; the next open sets the file aside."""

@@ -13,6 +13,7 @@ from hearthmind.stores.embedders.batching import batches
 from hearthmind.stores.embedders.prefixes import NONE, Prefixes
 from hearthmind.stores.embedders.text import estimated_tokens, readable, shortened
 from hearthmind.stores.embedders.vectors import empty, normalised
+from hearthmind.stores.turns import Turns
 
 if TYPE_CHECKING:
     from hearthmind.stores.embedders.onnx_models import OpenModel
@@ -46,7 +47,7 @@ class LocalEmbedder:
         self._prefixes = prefixes
         self._opened: OpenModel | None = None
         self._opening = threading.Lock()
-        self._indexing = threading.Lock()
+        self._indexing = Turns()  # a plain lock goes back to the thread that indexes: remember would wait for seconds
 
     @property
     def name(self) -> str:

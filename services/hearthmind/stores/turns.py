@@ -1,4 +1,4 @@
-"""Threads of one process take turns at the one write connection, first come first served."""
+"""Threads of one process take turns at what only one may use, first come first served."""
 
 import threading
 from collections import deque
@@ -47,6 +47,12 @@ class Turns:
                 self._waiting.popleft().release()
             else:
                 self._taken = False
+
+    def __enter__(self) -> None:
+        self.take(threading.TIMEOUT_MAX)
+
+    def __exit__(self, *_: object) -> None:
+        self.give()
 
     def _withdraw(self, gate: threading.Lock) -> bool:
         """Leaves the line; False when the turn was handed over in the last moment."""
