@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from hearthmind.errors import HearthmindError, InvalidInput, VaultNotMounted
+from hearthmind.errors import HearthmindError, InvalidInput, StoreUnavailable, VaultNotMounted
 from hearthmind.house import contract as c
 from hearthmind.house.local import DEFAULT_SPACE, LocalHouse
 from hearthmind.indexing.mounted import MountedSpace
@@ -95,6 +95,10 @@ def _chosen_embedder(settings: Settings, store: HouseStore) -> Embedder:
     if settings.embedder == "auto":
         store.pin(EMBEDDER_PIN, choice.pin)
     log.info("embedder_chosen", embedder=choice.pin)
+    try:
+        choice.embedder.warm()
+    except StoreUnavailable as error:
+        log.warning("embedder_not_ready", error=error.message)
     return choice.embedder
 
 

@@ -16,7 +16,6 @@ import httpx
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-
 from tests.bench.shared import shared_data
 from tests.bench.til.measure import found_in_five, questions
 

@@ -1,12 +1,12 @@
 """Sessions and days: turns and captures, each retrievable alone."""
 
 import pytest
+from tests.home import Home
 
 from hearthmind.errors import InvalidInput
 from hearthmind.house import contract as c
 from hearthmind.house import operations as op
 from hearthmind.model.house import OWNER
-from tests.home import Home
 
 
 def entry(role: str, content: str, **fields: object) -> c.EpisodeEntry:
@@ -33,8 +33,14 @@ def test_turns_stand_in_the_session_note_with_role_time_and_id(home: Home) -> No
 
 
 def test_each_turn_is_found_alone_with_its_ref(home: Home) -> None:
-    log(home, "s/1", *(entry("Ann", f"I bought {thing} today.", ref=f"r{n}") for n, thing in enumerate(
-        ["a violin", "a tent", "fresh bread", "a lawnmower", "two tickets"])))
+    log(
+        home,
+        "s/1",
+        *(
+            entry("Ann", f"I bought {thing} today.", ref=f"r{n}")
+            for n, thing in enumerate(["a violin", "a tent", "fresh bread", "a lawnmower", "two tickets"])
+        ),
+    )
     hits = home.recall("lawnmower", floor="off").hits
     assert hits[0].refs == ["r3"]
     assert "lawnmower" in hits[0].text

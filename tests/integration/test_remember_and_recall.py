@@ -1,7 +1,7 @@
 """A memory from remember to recall, in one process with nothing else installed."""
 
-
 import pytest
+from tests.home import Home
 
 from hearthmind.errors import (
     InvalidInput,
@@ -16,7 +16,6 @@ from hearthmind.house import contract as c
 from hearthmind.house import operations as op
 from hearthmind.model.house import OWNER, Caller, Scope
 from hearthmind.vault.note import parse_note
-from tests.home import Home
 
 WRITER = Caller("writer", frozenset({Scope.READ, Scope.WRITE}))
 
@@ -89,7 +88,18 @@ def test_a_title_that_exists_gets_a_name_of_its_own_and_keeps_the_title(home: Ho
 
 @pytest.mark.parametrize(
     "title",
-    ['a/b\\c:d*e?f"g<h>i|j#k^l[m]', "...", "x" * 300, "🏡 home 🏡", "مرحبا بالعالم", "CON", "index", "AGENTS", "..", "a\nb"],
+    [
+        'a/b\\c:d*e?f"g<h>i|j#k^l[m]',
+        "...",
+        "x" * 300,
+        "🏡 home 🏡",
+        "مرحبا بالعالم",
+        "CON",
+        "index",
+        "AGENTS",
+        "..",
+        "a\nb",
+    ],
 )
 def test_any_title_is_kept_and_found(home: Home, title: str) -> None:
     made = home.remember("Unusual titles are kept.", title=title)

@@ -1,8 +1,9 @@
 """Requests and answers of every operation: what MCP, REST, the command line and the socket speak."""
 
+import json
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from hearthmind.model import JobState, MemoryType, Mode, Outcome, RelationType, Route, WaitingReason
 
@@ -113,6 +114,15 @@ class MemoryFields(Request):
     project: str | None = None
     critical: bool | None = None
     properties: dict[str, Any] | None = None
+
+    @field_validator("properties")
+    @classmethod
+    def _storable(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False, default=str).encode()
+        except (ValueError, RecursionError) as error:
+            raise ValueError("holds what a note cannot: NaN, infinity, half a character, or endless nesting") from error
+        return value
 
 
 class UpdateRequest(WriteRequest):

@@ -195,7 +195,7 @@ def list_index(space: MountedSpace, _: Caller, request: c.ListRequest) -> c.List
         after=request.page,
         limit=request.limit,
     )
-    return c.Listing(items=[index_line(space, memory) for memory in found], next=following, total=total)
+    return c.Listing[c.IndexLine](items=[index_line(space, memory) for memory in found], next=following, total=total)
 
 
 def list_tags(space: MountedSpace, _: Caller, request: c.TagsRequest) -> c.Listing[c.TagLine]:
@@ -203,7 +203,7 @@ def list_tags(space: MountedSpace, _: Caller, request: c.TagsRequest) -> c.Listi
     start = _offset(request.page)
     page = tags[start : start + request.limit]
     end = start + len(page)
-    return c.Listing(
+    return c.Listing[c.TagLine](
         items=[c.TagLine(tag=tag.tag, count=tag.count, description=tag.description) for tag in page],
         next=str(end) if end < len(tags) else None,
         total=len(tags),
@@ -283,7 +283,7 @@ def job(space: MountedSpace, _: Caller, request: c.JobRequest) -> c.JobView:
 
 def jobs(space: MountedSpace, _: Caller, request: c.JobsRequest) -> c.Listing[c.JobView]:
     found, following, total = space.catalog.jobs(request.state or list(JobState), request.page, request.limit)
-    return c.Listing(items=[job_view(one) for one in found], next=following, total=total)
+    return c.Listing[c.JobView](items=[job_view(one) for one in found], next=following, total=total)
 
 
 def stats(space: MountedSpace, caller: Caller, request: c.StatusRequest) -> c.Stats:  # noqa: ARG001

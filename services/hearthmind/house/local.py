@@ -85,6 +85,10 @@ class LocalHouse:
             raise TypeError(f"{operation.name} answered {type(answer).__name__}")
         return answer
 
+    def space(self, name: str) -> MountedSpace:
+        """An open space by its name, for the loops and tests that work on it directly."""
+        return self._room(name).space
+
     def close(self) -> None:
         """End upkeep after the batch at hand and close the stores."""
         with self._opening:

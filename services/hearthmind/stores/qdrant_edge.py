@@ -263,14 +263,11 @@ def _normalised(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
 
 @contextmanager
 def _engine(doing: str) -> Iterator[None]:
-    """The engine raises plain Exception, and PanicException (a BaseException) when its own code fails."""
+    """The engine raises Exception itself, and PanicException (a BaseException) when its own code fails. Anything
+    else is a mistake in ours, which must not pass for damage."""
     try:
         yield
-    except (_Unreadable, StoreUnavailable):
-        raise
-    except Exception as error:
-        raise StoreUnavailable(f"the vector index cannot {doing}: {error}") from error
     except BaseException as error:
-        if type(error).__name__ != "PanicException":
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
             raise
         raise StoreUnavailable(f"the vector index cannot {doing}: {error}") from error

@@ -67,7 +67,9 @@ def ask(house: LocalHouse, space: str, question: str, mode: Mode = Mode.HYBRID) 
 
 
 def measure(
-    house: LocalHouse, samples: Sequence[Mapping[str, Any]], mode: Mode = Mode.HYBRID,
+    house: LocalHouse,
+    samples: Sequence[Mapping[str, Any]],
+    mode: Mode = Mode.HYBRID,
     asked: Callable[[Mapping[str, Any], Sequence[str]], None] | None = None,
 ) -> tuple[Figures, Mapping[int, Figures]]:
     """Figures over all questions of category 1-4 with evidence, and by category."""

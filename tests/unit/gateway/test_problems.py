@@ -27,7 +27,7 @@ JSON = {"Content-Type": "application/json"}
         ({"query": "\ud800"}, "query", "valid string"),
         ([], "body", "JSON object"),
         ("text", "body", "JSON object"),
-        (None, "body", "required"),
+        (None, "body", "JSON object"),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_is_allowed(
@@ -66,6 +66,15 @@ def test_a_binary_body_without_a_type_says_what_to_send(client: TestClient) -> N
     answer = client.post("/api/v1/memories", content=bytes(range(256)), headers={"Content-Type": "image/png"})
     assert answer.status_code == 422
     assert "application/json" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', "NaN", "-Infinity", '{"a": ["\\udfff"]}', '{"\\ud800": 1}'])
+def test_properties_that_no_note_can_hold_are_refused(client: TestClient, value: str) -> None:
+    made = remembered(client)
+    body = '{"properties": {"x": ' + value + "}}"
+    answer = client.patch(f"/api/v1/memories/{made['id']}", content=body, headers=JSON)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["field"] == "properties"
 
 
 def test_unknown_names_are_not_echoed_at_length(client: TestClient) -> None:

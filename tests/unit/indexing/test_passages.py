@@ -41,7 +41,9 @@ def test_text_without_spaces_is_cut_too() -> None:
     assert "".join(one.text for one in passages) == "漢" * 2_000
 
 
-@given(st.lists(st.sampled_from(["word other", "", "# Head", "```", "- item", "x" * 2_000, "| a |", "  "]), max_size=40))
+@given(
+    st.lists(st.sampled_from(["word other", "", "# Head", "```", "- item", "x" * 2_000, "| a |", "  "]), max_size=40)
+)
 def test_every_line_is_in_a_passage_and_positions_are_in_order(lines: list[str]) -> None:
     passages = cut_sections("\n".join(lines), 3)
     text = "".join("".join(one.text.split()) for one in passages)

@@ -16,7 +16,7 @@ from hearthmind.model.memory import Memory, MemoryType, Passage
 from hearthmind.model.query import Filter
 from hearthmind.stores.catalog import SqliteCatalog, open_catalog
 from hearthmind.stores.catalog.connections import Connections
-from hearthmind.stores.catalog.turns import Turns
+from hearthmind.stores.turns import Turns
 
 WRITER = Path(__file__).with_name("catalog_writer.py")
 

@@ -1,0 +1,3 @@
+from hearthmind.cli import main
+
+main()

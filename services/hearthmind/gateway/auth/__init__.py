@@ -1,0 +1,1 @@
+"""Who is calling, and from where."""
