@@ -44,5 +44,5 @@ def wait_until_indexed(house: LocalHouse, space: str | None = None, seconds: flo
         status = house.do(STATUS, OWNER, StatusRequest(space=space))
         if not status.indexing.active and not house.do(STATS, OWNER, StatusRequest(space=space)).pending_vectors:
             return
-        time.sleep(0.05)
+        time.sleep(0.5)  # asking costs a few milliseconds of the very cores that index
     raise TimeoutError("the index was not complete in time")
