@@ -118,9 +118,7 @@ class Catalog(Protocol):
 
     def graph_nodes(self, ids: Collection[str] | None = None) -> Iterator[GraphNode]: ...
 
-    def keyword(
-        self, stems: Sequence[str], words: Sequence[str], limit: int, filter: Filter
-    ) -> Sequence[Scored]:
+    def keyword(self, stems: Sequence[str], words: Sequence[str], limit: int, filter: Filter) -> Sequence[Scored]:
         """Passages by BM25 over any of the terms, best first, scores positive. `words` weigh a little for
         the unreduced form."""
 
@@ -176,9 +174,7 @@ class VectorIndex(Protocol):
 
     def delete(self, keys: Collection[int]) -> None: ...
 
-    def search(
-        self, vector: NDArray[np.float32], limit: int, among: Collection[int] | None = None
-    ) -> Sequence[Scored]:
+    def search(self, vector: NDArray[np.float32], limit: int, among: Collection[int] | None = None) -> Sequence[Scored]:
         """Nearest passages by cosine, best first; only those `among`, where given."""
 
     def vectors(self, keys: Collection[int]) -> Mapping[int, NDArray[np.float32]]: ...

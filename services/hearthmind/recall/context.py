@@ -39,8 +39,11 @@ def _head(number: int, hit: Hit) -> str:
 def _within(text: str, tokens: int) -> str:
     """The beginning of a text that fits; empty when less than a sensible part of it would."""
     # A line costs its quote mark too, hence the 2.
+    lines = text.split("\n")
+    if estimate_tokens(text) + 2 * len(lines) <= tokens:
+        return text.strip("\n")
     kept: list[str] = []
-    for line in text.split("\n"):
+    for line in lines:
         cost = estimate_tokens(line) + 2
         if cost > tokens:
             if tokens >= MIN_TEXT_TOKENS:

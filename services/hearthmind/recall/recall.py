@@ -13,11 +13,12 @@ from hearthmind.recall.fuse import ENTRY, SECTION, fused
 from hearthmind.recall.silence import THRESHOLD, WEAK, coverage, relevance
 from hearthmind.telemetry import get_logger
 
-POOL = 150
+POOL = 100
 """Passages of each list that take part in the fusion."""
 GRAPH_SOURCES = 3
 GRAPH_SHARE = 0.6
 """A neighbour of a good hit enters with this share of its score: behind what answers by itself."""
+MAX_NEIGHBOURS = 10
 WINDOW = 2
 """Entries before and after that count as the surroundings of an entry."""
 MERGED_SHARE = 0.6
@@ -106,7 +107,7 @@ def _expanded(space: MountedSpace, candidates: Candidates, found: list[_Found]) 
                 best[target] = source
     first = {one.note_id: one for one in reversed(found)}
     order = sorted(best, key=lambda target: (-scores[best[target]], target))
-    for rank, target in enumerate(order, start=1):
+    for rank, target in enumerate(order[:MAX_NEIGHBOURS], start=1):
         source, gained = best[target], GRAPH_SHARE * scores[best[target]]
         if target in first:
             first[target].graph = rank

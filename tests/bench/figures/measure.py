@@ -119,16 +119,19 @@ def indexing(folder: Path, data: Path) -> Figure:
 
 
 def write_vault(vault: Path, count: int = MEMORIES) -> list[str]:
-    """Seeded notes of about 60 words with a few links; returns questions about them."""
+    """Seeded notes of about 60 words with a few links, words distributed as in language (Zipf); returns
+    questions in the same words."""
     random = Random(20260322)
-    words = [f"{start}{vowel}{end}" for start in "bdfgklmnprst" for vowel in "aeiou" for end in "lnrstx"]
+    parts = [f"{start}{vowel}{end}" for start in "bdfgklmnprst" for vowel in "aeiou" for end in "lnr"]
+    words = [random.choice(parts) + random.choice(parts) + random.choice(["", *parts]) for _ in range(20_000)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
     for number in range(count):
-        text = " ".join(random.choices(words, k=60))
+        text = " ".join(random.choices(words, weights, k=60))
         link = f" See [[Note {random.randrange(count)}]]." if number % 3 == 0 else ""
         path = vault / f"area{number % 50}" / f"Note {number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# Note {number}\n\n{text}.{link}\n", encoding="utf-8")
-    return ["what about " + " ".join(random.choices(words, k=5)) for _ in range(200)]
+    return ["what about " + " ".join(random.choices(words, weights, k=8)) for _ in range(200)]
 
 
 def recalling(house: LocalHouse, embedder: Embedder, questions: Sequence[str]) -> list[Figure]:
@@ -149,6 +152,7 @@ def server(data: Path, vault: Path) -> Iterator[tuple[str, subprocess.Popen[str]
     environ = {key: value for key, value in os.environ.items() if not key.startswith("HEARTHMIND_")}
     environ |= {"HEARTHMIND_DATA": str(data), "HEARTHMIND_VAULT": str(vault), "HEARTHMIND_EMBEDDER": "packaged"}
     environ["HEARTHMIND_TIMEZONE"] = "UTC"
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody starts a server without compiled modules
     command = [sys.executable, "-m", "hearthmind.cli", "serve", "--port", "0", "--json"]
     started = time.perf_counter()
     process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
