@@ -110,6 +110,9 @@ class Catalog(Protocol):
 
     def links_to(self, note_id: str) -> Sequence[StoredLink]: ...
 
+    def unresolved_links(self) -> Sequence[StoredLink]:
+        """Links that no memory answers to."""
+
     def links_by_key(self, keys: Collection[str]) -> Mapping[int, StoredLink]:
         """Stored links whose normalised target name (vault.links.key_of) is among `keys`, by link key."""
 

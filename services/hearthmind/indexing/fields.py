@@ -78,9 +78,8 @@ def outcome_in(properties: Mapping[str, Any]) -> Outcome | None:
 def importance_of(value: Any) -> int | None:
     """1 to 10; low, medium, high are 3, 5, 8; None for anything else."""
     if isinstance(value, str):
-        return IMPORTANCE_WORDS.get(value.strip().lower()) or (
-            importance_of(int(value)) if value.strip().isdigit() else None
-        )
+        text = value.strip().lower()
+        return IMPORTANCE_WORDS.get(text) or (int(text) if re.fullmatch(r"[1-9]|10", text) else None)
     if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= 10:
         return round(value)
     return None
@@ -93,11 +92,14 @@ def moment_of(text: Any, zone: tzinfo) -> datetime | None:
     clean = text.strip().replace(" ", "T", 1)
     try:
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", clean):
-            return datetime.combine(date.fromisoformat(clean), time(), zone)
+            day = date.fromisoformat(clean)
+            return datetime.combine(day, time(), zone) if 1 < day.year < 9999 else None
         moment = datetime.fromisoformat(clean)
-    except ValueError:
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=zone)
+        # The first and last days of the calendar have no name in every zone.
+        return aware if 1 < aware.year < 9999 else None
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def day_of(properties: Mapping[str, Any], path: str, zone: tzinfo) -> str | None:

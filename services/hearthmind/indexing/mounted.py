@@ -56,6 +56,8 @@ class MountedSpace:
     notices: list[str] = field(default_factory=list)
     """What was mended when the stores were opened."""
     guard: RLock = field(default_factory=RLock)
+    comparing: Lock = field(default_factory=Lock)
+    """Held by a comparison of the vault: two at once would each give a new note an identity."""
     appending: Lock = field(default_factory=Lock)
     """Held while an entry finds its note, makes it or appends to it: taken before the transaction."""
 

@@ -1,18 +1,21 @@
 """Bring the derived stores up to date with notes: catalog and links first, then vectors and graph."""
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearthmind.errors import StoreUnavailable
+from hearthmind.errors import HearthmindError, StoreUnavailable
 from hearthmind.indexing.entries import former_paths
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import ReadNote, resolved
 from hearthmind.model.index import Edge, StoredPassage
 from hearthmind.ports import CatalogWrite
 from hearthmind.telemetry import EMBEDDED, get_logger
-from hearthmind.vault.links import Entry, LinkIndex, keys_of
+from hearthmind.vault.durable import version_of
+from hearthmind.vault.files import FileStat
+from hearthmind.vault.links import Entry, LinkIndex, key_of, keys_of
 
 EMBED_BATCH = 512
 """Passages embedded and stored together: large enough that sorting by length pays, small enough that a kill
@@ -23,9 +26,13 @@ log = get_logger(__name__)
 
 def put_notes(space: MountedSpace, write: CatalogWrite, notes: Sequence[ReadNote]) -> list[StoredPassage]:
     """Store notes in an open transaction; returns the passages that need vectors. Follow with `settle`."""
+    arriving = {note.memory.id for note in notes}
     with space.guard:
         for note in notes:
             memory = note.memory
+            displaced = space.links.id_at(memory.path)
+            if displaced and displaced not in arriving:
+                space.links.remove(displaced)
             space.links.add(Entry(memory.id, memory.path, memory.aliases, former_paths(space, memory.id)))
         projections = [resolved(space, note) for note in notes]
     return [passage for projection in projections for passage in write.put(projection)]
@@ -127,3 +134,26 @@ def reload_links(space: MountedSpace) -> None:
             Entry(entry.id, entry.path, entry.aliases, former_paths(space, entry.id))
             for entry in space.catalog.link_entries()
         )
+
+
+def relink_all(space: MountedSpace) -> None:
+    """Resolve again what is unresolved: a process that was killed after its commit left links open."""
+    _relink(space, {key_of(stored.link) for stored in space.catalog.unresolved_links()})
+
+
+def state_of(space: MountedSpace, path: str, raw: bytes) -> FileStat:
+    """The file state to record for bytes that we wrote. When somebody changed the file since, one that no
+    file has: the next comparison reads it."""
+    stat = space.files.stat(path)
+    if stat is None or space.files.find(path) != raw:
+        return FileStat(path, -1, 0, 0)
+    return stat
+
+
+def take_back(space: MountedSpace, note: ReadNote) -> None:
+    """After a failed commit: a new note that its caller was refused leaves the vault again, for the trash,
+    unless somebody changed it meanwhile."""
+    raw = space.files.find(note.memory.path)
+    if raw is not None and version_of(raw) == note.memory.version:
+        with suppress(HearthmindError):
+            space.files.remove_to_trash(note.memory.path)

@@ -159,7 +159,8 @@ def _strengths(space: MountedSpace, candidates: Candidates, found: Sequence[_Fou
             if key in around:
                 stems.update(space.words.of_text(around[key].embed).stems)
         cosine = max((candidates.cosines.get(part.key, 0.0) for part in one.passages), default=0.0)
-        strengths[place] = relevance(cosine, coverage(candidates.rarity, stems))
+        meant = cosine if candidates.cosines else None
+        strengths[place] = relevance(meant, coverage(candidates.rarity, stems))
     return strengths
 
 

@@ -12,12 +12,13 @@ from hearthmind.errors import NameTaken, StoreUnavailable
 from hearthmind.indexing import fields
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import ReadNote, own_id, read_note
-from hearthmind.indexing.store import embed, put_notes, reload_links, settle
+from hearthmind.indexing.store import embed, put_notes, reload_links, settle, state_of, take_back
 from hearthmind.model import Job, JobState, Memory, MemoryType
 from hearthmind.model.index import MAX_PASSAGES, StoredPassage
 from hearthmind.ports import CatalogWrite
 from hearthmind.remember.content import checked_text, checked_title
 from hearthmind.telemetry import get_logger
+from hearthmind.vault.durable import version_of
 from hearthmind.vault.files import FileStat
 from hearthmind.vault.identity import is_ulid, new_id
 from hearthmind.vault.layout import is_page_stem
@@ -78,14 +79,18 @@ def remember(space: MountedSpace, new: NewMemory) -> Accepted:
     vectors = _embedded(space, draft)
     similar = _similar(space, vectors)
     require_mark(space.files.root)
+    note, existing = None, False
     try:
         with space.catalog.write() as write:
-            if same := space.catalog.same_text(title, body, space.clock() - SAME_WITHIN):
+            same = space.catalog.same_text(title, body, space.clock() - SAME_WITHIN)
+            if same and _still_there(space, same):
                 return Accepted(same, None, existing=True, similar=())
             note, existing = _written(space, new.type, title, properties, body)
             pending = put_notes(space, write, [note])
             job = None if existing else _job(space, write, note.memory)
     except Exception:
+        if note is not None and not existing:
+            take_back(space, note)
         reload_links(space)
         raise
     settle(space, [note])
@@ -117,8 +122,15 @@ def _properties(space: MountedSpace, new: NewMemory) -> dict[str, Any]:
     return properties
 
 
-def _read(space: MountedSpace, raw: bytes, path: str, note_id: str, title: str) -> ReadNote:
-    """A note that is not on disk yet, as it will be read; the title is the one it will have."""
+def _still_there(space: MountedSpace, memory: Memory) -> bool:
+    """Whether the note on disk is the one that the catalog knows."""
+    raw = space.files.find(memory.path)
+    return raw is not None and version_of(raw) == memory.version
+
+
+def _read(space: MountedSpace, raw: bytes, path: str, note_id: str, title: str | None) -> ReadNote:
+    """A note that is not on disk yet, as it will be read; `title` is the one it will have, None for what the
+    bytes say."""
     return read_note(space, raw, FileStat(path, len(raw), 0, 0), note_id, title=title)
 
 
@@ -135,8 +147,9 @@ def _written(
     while True:
         stem = unique_name(safe_name(title), taken)
         path = space.layout.memory_path(type_, stem)
-        shown = {"id": properties["id"], **({} if stem == title else {"title": title}), **properties}
-        raw = render_note(shown, body)
+        raw = render_note(properties, body)
+        if _read(space, raw, path, properties["id"], None).memory.title != title:
+            raw = render_note({"id": properties["id"], "title": title, **properties}, body)
         try:
             space.files.create(path, raw)
         except NameTaken:
@@ -144,8 +157,7 @@ def _written(
                 return again, True
             refused.add(stem)
             continue
-        stat = space.files.stat(path)
-        return read_note(space, raw, stat or FileStat(path, len(raw), 0, 0), properties["id"]), False
+        return read_note(space, raw, state_of(space, path, raw), properties["id"]), False
 
 
 def _left_by_crash(space: MountedSpace, path: str, title: str, body: str) -> ReadNote | None:

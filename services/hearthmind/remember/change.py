@@ -8,11 +8,18 @@ from hearthmind.errors import InvalidInput, MemoryNotFound, NotAllowed, NoteChan
 from hearthmind.indexing import fields
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import read_note
-from hearthmind.indexing.store import drop_vectors, embed, forget_note, put_notes, reload_links, settle
+from hearthmind.indexing.store import (
+    drop_vectors,
+    embed,
+    forget_note,
+    put_notes,
+    reload_links,
+    settle,
+    state_of,
+)
 from hearthmind.model import Memory
 from hearthmind.remember.content import checked_text, checked_title
 from hearthmind.vault.durable import version_of
-from hearthmind.vault.files import FileStat
 from hearthmind.vault.mark import require_mark
 from hearthmind.vault.note import REMOVE, edit_note, parse_note, replace_body
 
@@ -76,8 +83,7 @@ def _written(space: MountedSpace, memory: Memory, version: str | None, edit: Cal
     try:
         with space.catalog.write() as write:
             raw = _exchanged(space, memory, version, edit)
-            stat = space.files.stat(memory.path) or FileStat(memory.path, len(raw), 0, 0)
-            note = read_note(space, raw, stat, memory.id)
+            note = read_note(space, raw, state_of(space, memory.path, raw), memory.id)
             pending = put_notes(space, write, [note])
             write.set_problem(memory.path, None)
     except NoteChangedSinceRead:

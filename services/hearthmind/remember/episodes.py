@@ -10,7 +10,7 @@ from hearthmind.indexing import fields
 from hearthmind.indexing.entries import former_paths
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import read_note
-from hearthmind.indexing.store import embed, put_notes, reload_links, settle
+from hearthmind.indexing.store import embed, put_notes, reload_links, settle, state_of, take_back
 from hearthmind.model import Filter, Memory, MemoryType, Outcome
 from hearthmind.remember.change import rewrite
 from hearthmind.remember.content import checked_text
@@ -25,7 +25,6 @@ from hearthmind.vault.entries import (
     render_turns,
 )
 from hearthmind.vault.episodes import Episode, Episodes
-from hearthmind.vault.files import FileStat
 from hearthmind.vault.identity import new_id
 from hearthmind.vault.layout import day_of, session_stem
 from hearthmind.vault.mark import require_mark
@@ -78,7 +77,7 @@ def log_episodes(
             if entry.ref and entry.ref in by_ref:
                 blocks.append(by_ref[entry.ref])
                 continue
-            block = _block(key, place, {*written, *blocks})
+            block = _block(key, f"{place}\n{entry.role}\n{entry.content}", {*written, *blocks})
             if block in written:
                 blocks.append(block)
                 continue
@@ -102,7 +101,7 @@ def capture(
     Raises as `log_episodes`."""
     body = checked_text(space, text, "text").rstrip("\n")
     moment = (at or space.now()).astimezone(space.zone)
-    block = _block(key, 0, ())
+    block = _block(key, body, ())
     rendered = render_capture(moment.time(), body, topics, block)
     require_mark(space.files.root)
     with space.appending:
@@ -143,17 +142,19 @@ def _created(space: MountedSpace, path: str, properties: dict[str, str], body: s
     """A note of ours at `path`; one that a crash left there without an entry in the catalog is taken over."""
     note_id = new_id()
     raw = render_note({"id": note_id, **properties}, body)
+    note = None
     try:
         with space.catalog.write() as write:
             space.files.create(path, raw)
-            stat = space.files.stat(path) or FileStat(path, len(raw), 0, 0)
-            note = read_note(space, raw, stat, note_id)
+            note = read_note(space, raw, state_of(space, path, raw), note_id)
             pending = put_notes(space, write, [note])
     except NameTaken:
         if memory := _taken_over(space, path, properties):
             return memory
         raise
     except Exception:
+        if note is not None:
+            take_back(space, note)
         reload_links(space)
         raise
     settle(space, [note])
@@ -194,12 +195,12 @@ def _captures(space: MountedSpace, memory: Memory) -> Sequence[Entry]:
     return parse_captures(note.body, note.body_line, day_of(memory.path))
 
 
-def _block(key: str | None, place: int, taken: Collection[str]) -> str:
-    """A new block id. With an idempotency key it follows from the key: a call repeated after a crash finds
-    what it wrote."""
+def _block(key: str | None, said: str, taken: Collection[str]) -> str:
+    """A new block id. With an idempotency key it follows from the key and from what is said: a call repeated
+    after a crash finds what it wrote, and another text under the same key is never taken for written."""
     if key is None:
         return new_block_id(taken)
-    return "e" + hashlib.sha256(f"{key}\n{place}".encode()).hexdigest()[:12]
+    return "e" + hashlib.sha256(f"{key}\n{said}".encode()).hexdigest()[:12]
 
 
 def _turn(space: MountedSpace, entry: Said, block: str) -> tuple[Turn, Episode]:

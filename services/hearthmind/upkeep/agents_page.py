@@ -1,5 +1,7 @@
 """AGENTS.md: how agents should use this memory, and what is current."""
 
+import re
+
 from hearthmind.errors import HearthmindError
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.model import Filter, Memory
@@ -10,6 +12,7 @@ from hearthmind.vault.mark import require_mark
 from hearthmind.vault.pages import agents_text, render_agents
 
 SHOWN = 12
+SHOWN_CHARACTERS = 200
 """Memories of each kind in the current context: a page that an agent reads at every start stays short."""
 
 log = get_logger(__name__)
@@ -36,9 +39,15 @@ def write_agents_page(space: MountedSpace) -> bool:
 
 
 def current_context(space: MountedSpace) -> str:
-    """The newest important memories (importance 8 and up), critical ones first, a line each; titles as code,
-    so that Obsidian's graph is not drawn toward this page."""
-    important, _, _ = space.catalog.list_memories(filter=Filter(min_importance=8), limit=200)
+    """The newest important memories (importance 8 and up), critical ones first, a line each; as code,
+    so that no word of a note is markup here, and Obsidian's graph is not drawn toward this page."""
+    important: list[Memory] = []
+    page: str | None = None
+    while page is not None or not important:
+        found, page, _ = space.catalog.list_memories(filter=Filter(min_importance=8), after=page, limit=1_000)
+        important.extend(found)
+        if page is None:
+            break
     newest = sorted(important, key=lambda one: (one.date or "", one.id), reverse=True)
     parts = ["## Current context"]
     parts += _section("Critical", [one for one in newest if one.critical])
@@ -51,5 +60,13 @@ def current_context(space: MountedSpace) -> str:
 def _section(title: str, memories: list[Memory]) -> list[str]:
     if not memories:
         return []
-    lines = [f"- `{one.title}` ({one.date or 'undated'}): {one.summary}" for one in memories[:SHOWN]]
+    lines = [f"- {_code(one.title)} ({one.date or 'undated'}): {_code(one.summary)}" for one in memories[:SHOWN]]
     return [f"### {title}", "\n".join(lines)]
+
+
+def _code(text: str) -> str:
+    """Text of a note in one line, as code that it cannot end."""
+    line = " ".join(text.split())[:SHOWN_CHARACTERS]
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line else "(no text)"

@@ -7,7 +7,7 @@ from time import monotonic
 
 from hearthmind.errors import HearthmindError, StoreUnavailable, VaultNotMounted
 from hearthmind.indexing.mounted import MountedSpace
-from hearthmind.indexing.store import EMBED_BATCH, embed
+from hearthmind.indexing.store import EMBED_BATCH, embed, relink_all
 from hearthmind.model import JobState
 from hearthmind.telemetry import get_logger
 from hearthmind.upkeep.agents_page import write_agents_page
@@ -17,6 +17,7 @@ TICK_SECONDS = 1.0
 COMPARE_SHARE = 100
 """The vault is compared again after this many times the time a comparison takes: under 1% of a core."""
 COMPARE_AT_LEAST_SECONDS = 10.0
+COMPARE_AT_MOST_SECONDS = 60.0
 RETRY_SECONDS = (2.0, 60.0)
 """First and longest pause while the embedder or the vector index is down."""
 
@@ -54,23 +55,29 @@ class Upkeep:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            try:
-                self._once()
-            except Exception as error:
-                log.exception("upkeep_failed", space=self._space.name, error=str(error))
-                self._compare_at = self._clock() + COMPARE_AT_LEAST_SECONDS
+            self._once()
             self._wake.wait(TICK_SECONDS)
             self._wake.clear()
 
     def _once(self) -> None:
         now = self._clock()
         if now >= self._compare_at:
-            self._compare()
+            self._compare_at = now + COMPARE_AT_LEAST_SECONDS
+            self._guarded("comparing", self._compare)
         if now >= self._embed_at:
-            self._embed()
+            self._guarded("embedding", self._embed)
+
+    def _guarded(self, doing: str, step: Callable[[], None]) -> None:
+        """One step; a fault in it is told and does not keep the other from its work."""
+        try:
+            step()
+        except Exception as error:
+            log.exception("upkeep_failed", space=self._space.name, doing=doing, error=str(error))
+            self._space.warnings[:] = [f"{doing} failed and is tried again: {error}"]
+            if doing == "embedding":
+                self._wait_to_embed()
 
     def _compare(self) -> None:
-        started = self._clock()
         try:
             report = sync(self._space, self._stop.is_set)
         except VaultNotMounted as error:
@@ -78,30 +85,38 @@ class Upkeep:
             log.warning("vault_not_mounted", space=self._space.name, error=error.message)
             self._compare_at = self._clock() + COMPARE_AT_LEAST_SECONDS
             return
-        if report.any or not self.compared.is_set():
-            write_agents_page(self._space)
+        if not self.compared.is_set():
+            relink_all(self._space)
+        write_agents_page(self._space)
         if not self._stop.is_set():
             self.compared.set()
-        took = self._clock() - started
-        self._compare_at = self._clock() + max(COMPARE_AT_LEAST_SECONDS, COMPARE_SHARE * took)
+        pause = max(COMPARE_AT_LEAST_SECONDS, min(COMPARE_AT_MOST_SECONDS, COMPARE_SHARE * report.looked_seconds))
+        self._compare_at = self._clock() + pause
 
     def _embed(self) -> None:
         """Vectors for every passage that lacks one, then the jobs that waited for them."""
         space = self._space
         try:
+            bulk = False
             while not self._stop.is_set() and (batch := space.catalog.unembedded(EMBED_BATCH)):
+                bulk = bulk or len(batch) == EMBED_BATCH
                 if not embed(space, batch):
                     raise StoreUnavailable(
                         "the embedder or the vector index cannot answer; words are searched meanwhile"
                     )
+            if bulk:
+                space.vectors.optimise()
         except HearthmindError as error:
-            self._embed_at = self._clock() + self._pause
-            self._pause = min(RETRY_SECONDS[1], self._pause * 2)
+            self._wait_to_embed()
             self._tell_jobs(JobState.QUEUED, error.message)
             return
         self._pause = RETRY_SECONDS[0]
         if not self._stop.is_set():
             self._tell_jobs(JobState.DONE, None)
+
+    def _wait_to_embed(self) -> None:
+        self._embed_at = self._clock() + self._pause
+        self._pause = min(RETRY_SECONDS[1], self._pause * 2)
 
     def _tell_jobs(self, state: JobState, error: str | None) -> None:
         """Set the jobs that wait for vectors. Those queued before the last look at the passages are meant:

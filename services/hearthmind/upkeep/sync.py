@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 
-from hearthmind.errors import HearthmindError
 from hearthmind.indexing.entries import former_paths
 from hearthmind.indexing.identity import identify
 from hearthmind.indexing.mounted import MountedSpace
-from hearthmind.indexing.project import ReadNote, read_note
+from hearthmind.indexing.project import ReadNote, own_id, read_note
 from hearthmind.indexing.store import drop_vectors, forget_note, put_notes, reload_links, settle
 from hearthmind.model.index import IndexedFile, Problem
 from hearthmind.telemetry import get_logger
 from hearthmind.vault import records
+from hearthmind.vault.durable import version_of
 from hearthmind.vault.files import FileStat
 from hearthmind.vault.identity import Identity
 from hearthmind.vault.layout import AGENTS_PAGE
 from hearthmind.vault.mark import require_mark
+from hearthmind.vault.note import parse_note
 from hearthmind.vault.pages import is_generated, without_generated_part
 from hearthmind.vault.walk import Findings, Unseen, walk
 
@@ -36,7 +38,8 @@ class SyncReport:
     moved: int = 0
     removed: int = 0
     unreadable: int = 0
-    warnings: list[str] = field(default_factory=list)
+    looked_seconds: float = 0.0
+    """How long looking took, without bringing in what differed."""
 
     @property
     def any(self) -> bool:
@@ -46,19 +49,28 @@ class SyncReport:
 def sync(space: MountedSpace, stopping: Callable[[], bool] = lambda: False) -> SyncReport:
     """One full comparison. Nothing is removed that could merely not be looked at. Progress is in
     `space.progress`. Raises VaultNotMounted."""
+    with space.comparing:
+        return _compared(space, stopping)
+
+
+def _compared(space: MountedSpace, stopping: Callable[[], bool]) -> SyncReport:
     require_mark(space.files.root)
     report = SyncReport()
+    started = monotonic()
     findings = Findings()
     space.ignore = space.ignore.fresh()
-    seen = {stat.path: stat for stat in walk(space.files.root, space.ignore, findings)}
+    # The catalog is read before the walk: what is remembered meanwhile is then new, never vanished.
     known = space.catalog.files()
+    seen = {stat.path: stat for stat in walk(space.files.root, space.ignore, findings)}
     unseen = Unseen(findings.problems)
     vanished = [path for path in known if path not in seen and not unseen.covers(path)]
     work = [stat for stat in seen.values() if _differs(known.get(stat.path), stat)]
+    report.looked_seconds = monotonic() - started
     space.progress.total, space.progress.done = len(seen), len(seen) - len(work)
     space.progress.active = bool(work)
     try:
-        kept = _bring_in(space, work, known, frozenset(vanished), report, stopping)
+        comparison = _Comparison(space, known, seen, unseen, {stat.path for stat in work}, report, findings.problems)
+        kept = _bring_in(comparison, work, stopping)
         _remove(space, [known[path] for path in vanished if known[path].id not in kept], len(known), report)
     finally:
         space.progress.active = False
@@ -79,48 +91,84 @@ def _differs(known: IndexedFile | None, stat: FileStat) -> bool:
     return known is None or known.state.size != stat.size or known.state.mtime_ns != stat.mtime_ns
 
 
-def _bring_in(
-    space: MountedSpace,
-    work: Sequence[FileStat],
-    known: Mapping[str, IndexedFile],
-    vanished: frozenset[str],
-    report: SyncReport,
-    stopping: Callable[[], bool],
-) -> set[str]:
+@dataclass(slots=True)
+class _Comparison:
+    """What one comparison knows: the catalog and the vault as they were when it began, and where every id
+    lies by now."""
+
+    space: MountedSpace
+    known: Mapping[str, IndexedFile]
+    seen: Mapping[str, FileStat]
+    unseen: Unseen
+    changed: set[str]
+    report: SyncReport
+    problems: list[records.Problem]
+    paths: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.paths = {one.id: one.path for one in self.known.values()}
+
+    def vanished(self, path: str) -> bool:
+        """Whether there is surely no file at a path any more, in this comparison or one before."""
+        return path not in self.seen and not self.unseen.covers(path)
+
+    def taken_elsewhere(self, note_id: str, path: str) -> bool:
+        """Whether another file has this id: one that is unchanged, or one that says so now. Two notes that
+        exchanged their names are both changed, and neither says the other's id."""
+        other = self.paths.get(note_id)
+        if other is None or other == path or self.vanished(other):
+            return False
+        return other not in self.changed or self._says(other) in (note_id, None)
+
+    def _says(self, path: str) -> str | None:
+        raw = self.space.files.find(path)
+        return own_id(parse_note(raw).properties) if raw is not None else ""
+
+
+def _bring_in(comparison: _Comparison, work: Sequence[FileStat], stopping: Callable[[], bool]) -> set[str]:
     """New and changed files, in batches; returns the ids that are alive in them."""
     alive: set[str] = set()
-    paths = {one.id: one.path for one in known.values()}
+    space = comparison.space
     for batch in _batches(work):
         if stopping():
-            return {*alive, *(known[path].id for path in vanished)}
-        notes, identities = [], []
+            return {*alive, *(file.id for file in comparison.known.values())}
+        notes, identities, touched = [], [], []
         for stat in batch:
-            if found := _read(space, stat, paths, vanished, report):
+            known = comparison.known.get(stat.path)
+            try:
+                found = _read(comparison, stat, known)
+            except Exception as error:
+                # One note that cannot be read must not keep the others out of the index.
+                found = None
+                comparison.report.unreadable += 1
+                comparison.problems.append(records.Problem(stat.path, f"cannot be read: {error}", unread=True))
+                log.exception("note_not_read", space=space.name, path=stat.path)
+                if known:
+                    alive.add(known.id)
+            if isinstance(found, IndexedFile):
+                alive.add(found.id)
+                touched.append((found.id, stat))
+            elif found:
                 note, identity = found
-                _count(report, note, identity, paths)
+                _count(comparison.report, note, identity, comparison.paths)
                 alive.add(identity.id)
-                paths[identity.id] = stat.path
+                comparison.paths[identity.id] = stat.path
                 notes.append(note)
                 identities.append(identity)
         _record(space, identities, notes)
-        _commit(space, notes)
+        _commit(space, notes, touched)
         space.progress.done += len(batch)
     return alive
 
 
 def _read(
-    space: MountedSpace,
-    stat: FileStat,
-    paths: Mapping[str, str],
-    vanished: frozenset[str],
-    report: SyncReport,
-) -> tuple[ReadNote, Identity] | None:
-    try:
-        raw = space.files.read(stat.path)
-    except HearthmindError as error:
-        report.unreadable += 1
-        log.warning("note_not_read", space=space.name, path=stat.path, error=error.message)
-        return None
+    comparison: _Comparison, stat: FileStat, known: IndexedFile | None
+) -> tuple[ReadNote, Identity] | IndexedFile | None:
+    """A file as a note; as what is known of it, when only its times changed; None for a generated page."""
+    space = comparison.space
+    raw = space.files.read(stat.path)
+    if known and version_of(raw) == known.version:
+        return known
     if space.layout.is_page_path(stat.path):
         if is_generated(raw):
             return None
@@ -131,10 +179,9 @@ def _read(
             raw = own
 
     def taken_elsewhere(note_id: str) -> bool:
-        path = paths.get(note_id)
-        return path is not None and path != stat.path and path not in vanished
+        return comparison.taken_elsewhere(note_id, stat.path)
 
-    identity = identify(space, stat.path, raw, taken_elsewhere, vanished.__contains__)
+    identity = identify(space, stat.path, raw, taken_elsewhere, comparison.vanished)
     return read_note(space, raw, stat, identity.id), identity
 
 
@@ -167,11 +214,13 @@ def _record(space: MountedSpace, identities: Sequence[Identity], notes: Sequence
         space.identities.record(rows)
 
 
-def _commit(space: MountedSpace, notes: Sequence[ReadNote]) -> None:
-    if not notes:
+def _commit(space: MountedSpace, notes: Sequence[ReadNote], touched: Sequence[tuple[str, FileStat]] = ()) -> None:
+    if not notes and not touched:
         return
     try:
         with space.catalog.write() as write:
+            for note_id, stat in touched:
+                write.touch(note_id, stat.path, stat.size, stat.mtime_ns)
             put_notes(space, write, notes)
             for note in notes:
                 write.set_problem(note.memory.path, _problem_of(note))
@@ -201,7 +250,6 @@ def _remove(space: MountedSpace, gone: Sequence[IndexedFile], total: int, report
             "If the disk or the sync is at fault, mend it. If they are meant to be gone, delete the folder "
             f"{space.name} in the state folder and start again."
         )
-        report.warnings.append(warning)
         space.warnings[:] = [warning]
         return
     space.warnings.clear()
@@ -212,9 +260,11 @@ def _remove(space: MountedSpace, gone: Sequence[IndexedFile], total: int, report
         keys: list[int] = []
         for file in gone:
             memory = space.catalog.memory(file.id)
+            if memory is None or memory.path != file.path or (space.files.root / file.path).is_file():
+                continue  # moved, forgotten or written anew while the vault was walked
             keys.extend(forget_note(space, write, file.id))
             write.set_problem(file.path, None)
-            removed.append((file.id, file.path, memory.aliases if memory else ()))
+            removed.append((file.id, file.path, memory.aliases))
     drop_vectors(space, keys)
     settle(space, [], removed)
     report.removed += len(removed)

@@ -63,6 +63,10 @@ class LinkIndex:
         for suffixes, key in _keys(self, entry):
             suffixes.remove(key, entry)
 
+    def id_at(self, path: str) -> str | None:
+        """The id of the note at a path."""
+        return self._exact.get(unicodedata.normalize("NFC", path))
+
     def resolve(self, link: Link, source_path: str) -> str | None:
         """The id of the note that a link in the note at `source_path` means, None where there is none.
 

@@ -141,7 +141,13 @@ def test_setting_one_key_changes_only_its_own_bytes(note: Any, value: Any, data:
     assert edited.endswith(tail)
     own = edited[len(head) : len(edited) - len(tail)].decode()
     assert own.replace("'", "").replace(" ", "").startswith(key.replace(" ", "") + ":")
-    removed = edit_note(raw, {key: REMOVE})
+    try:
+        removed = edit_note(raw, {key: REMOVE})
+    except NoteUnreadable:
+        # Blank lines after the key would become part of a block scalar before it that keeps them (`|+`).
+        assert place > 0
+        assert re.search(r"[|>][0-9]?\+", entries[place - 1][1])
+        return
     assert removed.startswith(head)
     assert removed.endswith(tail)
     assert not removed[len(head) : len(removed) - len(tail)].strip()

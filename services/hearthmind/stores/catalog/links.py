@@ -24,6 +24,9 @@ class LinkReads(Reads):
         rows = self._rows(f"{_LINKS} WHERE l.target_id = ? ORDER BY n.path, l.position", clean(note_id))
         return [link_of(row) for row in rows]
 
+    def unresolved_links(self) -> Sequence[StoredLink]:
+        return [link_of(row) for row in self._rows(f"{_LINKS} WHERE l.target_id IS NULL ORDER BY l.link_key")]
+
     def links_by_key(self, keys: Collection[str]) -> Mapping[int, StoredLink]:
         rows = self._rows(
             f"SELECT {LINK_COLUMNS}, l.link_key FROM links l JOIN notes n USING (note_key)"

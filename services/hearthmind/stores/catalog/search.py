@@ -10,7 +10,7 @@ from hearthmind.stores.catalog.values import clean, json_list
 
 HEADING_WEIGHT = 0.4
 STEM_WEIGHT = 1.0
-WORD_WEIGHT = 0.3
+WORD_WEIGHT = 0.2
 """How much an occurrence in each column counts in BM25 (FTS5: k1 1.2, b 0.75)."""
 MAX_TERMS = 64
 """Distinct stems, and distinct words, that one query may have; further ones are left out."""

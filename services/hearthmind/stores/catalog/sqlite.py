@@ -42,7 +42,8 @@ class SqliteCatalog(NoteReads, PassageReads, LinkReads, SearchReads, WorkReads):
     def mark_embedded(self, passages: Sequence[StoredPassage]) -> None:
         with self._connections.writing(self._write_wait_seconds) as connection:
             connection.executemany(
-                "UPDATE passages SET embedded = 1 WHERE key = ? AND embed_digest = ? AND embedded = 0",
+                # A vector of another text may have replaced a newer one just now: then the newer is due again.
+                "UPDATE passages SET embedded = (embed_digest = ?2) WHERE key = ?1",
                 [(passage.key, digest(clean(passage.embed))) for passage in passages],
             )
 
