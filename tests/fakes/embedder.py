@@ -11,19 +11,19 @@ from hearthmind.errors import EmbedderUnavailable
 
 
 class WordEmbedder:
-    """Deterministic and fast. `down` makes it unreachable; `calls` counts texts embedded."""
+    """Deterministic and fast. `down` makes it unreachable; `texts` are those embedded."""
 
     def __init__(self, dimensions: int = 64, name: str = "words-64") -> None:
         self.dimensions = dimensions
         self.name = name
         self.max_tokens = 256
         self.down = False
-        self.calls = 0
+        self.texts: list[str] = []
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self.down:
             raise EmbedderUnavailable("the embedder is down")
-        self.calls += len(texts)
+        self.texts.extend(texts)
         rows = [self._vector(text) for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), np.float32)
 

@@ -50,6 +50,8 @@ class MountedSpace:
     clock: Callable[[], datetime]
     max_content_bytes: int = 1 << 20
     min_free_bytes: int = 500 << 20
+    unrelated: float | None = None
+    """What the embedder makes of unrelated sentences (recall.baseline); None until it was asked."""
     progress: Progress = field(default_factory=Progress)
     warnings: list[str] = field(default_factory=list)
     """What the last comparison found wrong with the vault as a whole."""

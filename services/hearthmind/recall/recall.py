@@ -7,6 +7,7 @@ from hearthmind.errors import StoreUnavailable
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.model import Hit, Memory, Mode, Query, Recollection, Route, Signals
 from hearthmind.model.index import MAX_PASSAGES, StoredPassage
+from hearthmind.recall.baseline import comparable
 from hearthmind.recall.candidates import Candidates, find_candidates
 from hearthmind.recall.context import assemble
 from hearthmind.recall.fuse import ENTRY, SECTION, fused
@@ -159,7 +160,7 @@ def _strengths(space: MountedSpace, candidates: Candidates, found: Sequence[_Fou
             if key in around:
                 stems.update(space.words.of_text(around[key].embed).stems)
         cosine = max((candidates.cosines.get(part.key, 0.0) for part in one.passages), default=0.0)
-        meant = cosine if candidates.cosines else None
+        meant = comparable(cosine, space.unrelated) if candidates.cosines else None
         strengths[place] = relevance(meant, coverage(candidates.rarity, stems))
     return strengths
 

@@ -16,6 +16,7 @@ from hearthmind.indexing.store import embed, put_notes, reload_links, settle, st
 from hearthmind.model import Job, JobState, Memory, MemoryType
 from hearthmind.model.index import MAX_PASSAGES, StoredPassage
 from hearthmind.ports import CatalogWrite
+from hearthmind.recall.baseline import comparable
 from hearthmind.remember.content import checked_text, checked_title
 from hearthmind.telemetry import get_logger
 from hearthmind.vault.durable import version_of
@@ -185,7 +186,8 @@ def _similar(space: MountedSpace, vectors: NDArray[np.float32] | None) -> list[S
     if vectors is None or not len(vectors):
         return []
     try:
-        hits = [hit for hit in space.vectors.search(vectors[0], 5) if hit.score >= SIMILAR_COSINE]
+        near = space.vectors.search(vectors[0], 5)
+        hits = [hit for hit in near if comparable(hit.score, space.unrelated) >= SIMILAR_COSINE]
     except StoreUnavailable:
         return []
     found = space.catalog.passages({hit.key for hit in hits})

@@ -9,6 +9,7 @@ from hearthmind.errors import HearthmindError, StoreUnavailable, VaultNotMounted
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.store import EMBED_BATCH, embed, relink_all
 from hearthmind.model import JobState
+from hearthmind.recall.baseline import unrelated_cosine
 from hearthmind.telemetry import get_logger
 from hearthmind.upkeep.agents_page import write_agents_page
 from hearthmind.upkeep.sync import sync
@@ -97,6 +98,8 @@ class Upkeep:
         """Vectors for every passage that lacks one, then the jobs that waited for them."""
         space = self._space
         try:
+            if space.unrelated is None:
+                space.unrelated = unrelated_cosine(space.embedder)
             bulk = False
             while not self._stop.is_set() and (batch := space.catalog.unembedded(EMBED_BATCH)):
                 bulk = bulk or len(batch) == EMBED_BATCH
