@@ -146,6 +146,9 @@ class Catalog(Protocol):
     def roles(self) -> Collection[str]:
         """Everybody who speaks in a session. Called with every question: cheap."""
 
+    def spellings(self, tags: Collection[str]) -> Mapping[str, str]:
+        """The spelling in use of each of these tags that is in use, by the tag as given."""
+
     def tags(self, prefix: str | None = None) -> Sequence[TagCount]:
         """The tag registry, most used first."""
 

@@ -1,12 +1,12 @@
 """Bring the derived stores up to date with notes: catalog and links first, then vectors and graph."""
 
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearthmind.errors import HearthmindError, StoreUnavailable
+from hearthmind.errors import DiskFull, HearthmindError, StoreUnavailable
 from hearthmind.indexing.entries import former_paths
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import ReadNote, resolved
@@ -27,14 +27,19 @@ log = get_logger(__name__)
 def put_notes(space: MountedSpace, write: CatalogWrite, notes: Sequence[ReadNote]) -> list[StoredPassage]:
     """Store notes in an open transaction; returns the passages that need vectors. Follow with `settle`."""
     arriving = {note.memory.id for note in notes}
+    displaced: set[str] = set()
     with space.guard:
         for note in notes:
             memory = note.memory
-            displaced = space.links.id_at(memory.path)
-            if displaced and displaced not in arriving:
-                space.links.remove(displaced)
+            other = space.links.id_at(memory.path)
+            if other and other not in arriving:
+                space.links.remove(other)
+                displaced.add(other)
             space.links.add(Entry(memory.id, memory.path, memory.aliases, former_paths(space, memory.id)))
         projections = [resolved(space, note) for note in notes]
+    if displaced:
+        with suppress(StoreUnavailable):
+            space.graph.delete(displaced)
     return [passage for projection in projections for passage in write.put(projection)]
 
 
@@ -73,20 +78,19 @@ def put_in_graph(space: MountedSpace, ids: Collection[str]) -> None:
 
 def _relink(space: MountedSpace, keys: Collection[str]) -> set[str]:
     """Resolve again every link that asks for one of these names; returns the notes whose links changed."""
-    stored = space.catalog.links_by_key(keys)
-    if not stored:
+    if not space.catalog.links_by_key(keys):
         return set()
-    sources = space.catalog.memories({link.source_id for link in stored.values()})
-    with space.guard:
-        answers = {
-            key: space.links.resolve(link.link, sources[link.source_id].path)
-            for key, link in stored.items()
-            if link.source_id in sources
-        }
-    changed = {key: target for key, target in answers.items() if target != stored[key].target_id}
-    if changed:
-        with space.catalog.write() as write:
-            write.resolve_links(changed)
+    with space.catalog.write() as write:
+        stored = space.catalog.links_by_key(keys)
+        with space.guard:
+            paths = {link.source_id: space.links.path_of(link.source_id) for link in stored.values()}
+            answers = {
+                key: space.links.resolve(link.link, path)
+                for key, link in stored.items()
+                if (path := paths[link.source_id]) is not None
+            }
+        changed = {key: target for key, target in answers.items() if target != stored[key].target_id}
+        write.resolve_links(changed)
     return {stored[key].source_id for key in changed}
 
 
@@ -128,8 +132,12 @@ def drop_vectors(space: MountedSpace, keys: Collection[int]) -> None:
 
 
 def reload_links(space: MountedSpace) -> None:
-    """Read the link index anew from the catalog: at start, and after a transaction that failed."""
-    with space.guard:
+    """Read the link index anew from the catalog: at start, and after a transaction that failed. No other
+    transaction is open meanwhile: what it added and has not committed yet would be lost here."""
+    with ExitStack() as holding:
+        with suppress(StoreUnavailable, DiskFull):
+            holding.enter_context(space.catalog.write())
+        holding.enter_context(space.guard)
         space.links = LinkIndex(
             Entry(entry.id, entry.path, entry.aliases, former_paths(space, entry.id))
             for entry in space.catalog.link_entries()

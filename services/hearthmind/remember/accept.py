@@ -104,14 +104,14 @@ def remember(space: MountedSpace, new: NewMemory) -> Accepted:
 
 def _properties(space: MountedSpace, new: NewMemory) -> dict[str, Any]:
     moment = (new.occurred_at or space.now()).astimezone(space.zone)
-    known = {tag.tag.casefold(): tag.tag for tag in space.catalog.tags()} if new.tags else {}
-    tags = [known.get(tag.casefold(), tag) for tag in fields.tags_of(new.tags)]
+    tags = fields.tags_of(new.tags)
+    known = space.catalog.spellings(tags) if tags else {}
     properties: dict[str, Any] = {"id": new_id(), "date": moment.date().isoformat()}
     if new.occurred_at and not new.occurred_day:
         properties["at"] = moment.isoformat(timespec="seconds")
     properties["type"] = new.type.value
     if tags:
-        properties["tags"] = tags
+        properties["tags"] = [known.get(tag, tag) for tag in tags]
     if new.importance is not None:
         properties["importance"] = new.importance
     if new.project:

@@ -63,6 +63,11 @@ class LinkIndex:
         for suffixes, key in _keys(self, entry):
             suffixes.remove(key, entry)
 
+    def path_of(self, id: str) -> str | None:
+        """Where a note of the index lies."""
+        entry = self._entries.get(id)
+        return entry.path if entry else None
+
     def id_at(self, path: str) -> str | None:
         """The id of the note at a path."""
         return self._exact.get(unicodedata.normalize("NFC", path))

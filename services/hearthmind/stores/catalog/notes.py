@@ -78,6 +78,15 @@ class NoteReads(Reads):
             found[name] = TagCount(first.tag if first else spelling, count + (first.count if first else 0), description)
         return sorted(found.values(), key=lambda tag: (-tag.count, tag.tag))
 
+    def spellings(self, tags: Collection[str]) -> Mapping[str, str]:
+        names = {folded(tag): tag for tag in tags}
+        rows = self._rows(
+            "SELECT folded, tag, count(*) FROM note_tags WHERE folded IN (SELECT value FROM json_each(?))"
+            " GROUP BY folded, tag ORDER BY count(*), tag DESC",
+            json_list(names),
+        )
+        return {names[name]: spelling for name, spelling, _ in rows}
+
     def counts(self) -> Counts:
         with self._connections.reading() as connection:
             types = connection.execute("SELECT type, count(*), sum(importance) FROM notes GROUP BY type").fetchall()
