@@ -32,6 +32,7 @@ bench: $(VENV)/.dev
 
 check: $(VENV)/.dev
 	$(BIN)/python ops/lock.py check
+	$(BIN)/python ops/env_example.py check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
