@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -31,7 +32,7 @@ from hearthmind.vault.identity import Identities
 from hearthmind.vault.ignore import Ignore
 from hearthmind.vault.layout import Layout
 from hearthmind.vault.links import LinkIndex
-from hearthmind.vault.mark import Mark, claim, mounted
+from hearthmind.vault.mark import Kind, Mark, claim, mounted
 from hearthmind.vault.records import Records
 
 PROJECTION_SCHEMA = "1"
@@ -60,7 +61,7 @@ def open_store(settings: Settings) -> HouseStore:
 def open_house(settings: Settings, overrides: Overrides | None = None) -> LocalHouse:
     """The whole house in this process. Only the holder of the host lock may call this.
 
-    Raises InvalidSetting, StoreUnavailable, VaultNotMounted (of the home space).
+    A space that cannot be opened is named in the status of the others. Raises StoreUnavailable.
     """
     overrides = overrides or Overrides()
     store = open_store(settings)
@@ -69,7 +70,8 @@ def open_house(settings: Settings, overrides: Overrides | None = None) -> LocalH
     embedder = overrides.embedder or AwaitedEmbedder(partial(_chosen_embedder, settings, store))
     opener = partial(_open_space, settings, store, embedder, overrides.clock or _utc_now)
     warnings = unknown_variables(dict(os.environ) if overrides.environ is None else overrides.environ)
-    return LocalHouse(store, opener, partial(_describe, settings), warnings)
+    check = partial(_check_new_vault, settings, store)
+    return LocalHouse(store, opener, partial(_describe, settings), check, warnings)
 
 
 def vault_of(settings: Settings, record: SpaceRecord) -> Path:
@@ -110,11 +112,9 @@ def _open_space(
     record: SpaceRecord,
 ) -> MountedSpace:
     root = vault_of(settings, record)
-    known = _known_mark(record, root)
-    mark = _mark(root, known)
-    if record.mark != mark.id or record not in store.spaces():
-        vault = str(root) if record.vault or (record.name == DEFAULT_SPACE and settings.vault) else None
-        store.put_space(SpaceRecord(record.name, vault, mark.id))
+    mark = _mark(settings, record, root)
+    chosen = record.vault or (record.name == DEFAULT_SPACE and settings.vault)
+    store.put_space(SpaceRecord(record.name, str(root) if chosen else None, mark.id, mark.kind.value))
     schema = f"{PROJECTION_SCHEMA} {','.join(settings.languages)} {mark.id} {settings.zone.key}"
     state = settings.state / record.name
     catalog, warnings = open_catalog(state / "catalog.db", record.name, schema)
@@ -141,41 +141,79 @@ def _open_space(
     )
     for warning in warnings:
         log.warning("store_rebuilt", space=record.name, warning=warning)
-    space.files.rescue_temporaries()
+    with suppress(HearthmindError):
+        space.files.rescue_temporaries()
     reload_links(space)
     space.graph.put(list(catalog.graph_nodes()), list(catalog.edges()))
     return space
 
 
-def _known_mark(record: SpaceRecord, root: Path) -> str | None:
-    """The mark that the vault must carry, where this very folder was seen before."""
-    return record.mark if record.mark and (record.vault is None or Path(record.vault) == root) else None
-
-
-def _mark(root: Path, known: str | None) -> Mark:
-    if known:
-        return mounted(root, known)
-    if not root.exists() and root.parent.name != "vaults":
+def _mark(settings: Settings, record: SpaceRecord, root: Path) -> Mark:
+    """The mark of a vault: of one seen before in this folder even while it is not mounted, so that recall
+    answers from the catalog; a new folder is claimed."""
+    before = Path(record.vault) if record.vault else settings.data / "vaults" / record.name
+    if record.mark and record.kind and before == root:
+        try:
+            return mounted(root, record.mark)
+        except VaultNotMounted as error:
+            log.warning("vault_not_mounted", space=record.name, error=error.message)
+            return Mark(Kind(record.kind), record.mark, "")
+    if root.exists() and not root.is_dir():
+        raise InvalidInput(f"{root} is not a folder; a vault is a folder of Markdown notes.")
+    if not root.exists() and root.parent != settings.data / "vaults":
         raise VaultNotMounted(
-            f"There is no folder {root}. Create it, or correct HEARTHMIND_VAULT; nothing is created in its place.",
+            f"There is no folder {root}. Create it, or correct the path; nothing is created in its place.",
             vault=str(root),
         )
     root.mkdir(parents=True, exist_ok=True)
-    if not root.is_dir():
-        raise InvalidInput(f"{root} is not a folder; a vault is a folder of Markdown notes.")
     return claim(root)
+
+
+SYSTEM_FOLDERS = frozenset(
+    "/" + name
+    for name in ["", *("bin", "boot", "dev", "etc", "home", "lib", "proc", "root", "run", "sbin", "sys", "tmp", "usr")]
+)
+"""Nobody's vault; what lies in them may be."""
+
+
+def _check_new_vault(settings: Settings, store: HouseStore, vault: str) -> None:
+    """Raises InvalidInput for a folder that must not become the vault of a new space."""
+    root = Path(vault)
+    if "\0" in vault or not root.is_absolute():
+        raise InvalidInput(f"{vault[:200]!r} is not the absolute path of a folder, like /home/me/Notes.")
+    real = root.resolve()
+    within = any(str(real).startswith(f"{top}/") for top in ("/dev", "/proc", "/sys", "/etc"))
+    if within or str(real) in SYSTEM_FOLDERS:
+        raise InvalidInput(f"{vault} belongs to the system; name the folder of your notes.")
+    data = settings.data.resolve()
+    if _overlap(real, data):
+        raise InvalidInput(f"{vault} is or holds Hearthmind's own data folder {settings.data}; name another folder.")
+    for record in store.spaces():
+        if _overlap(real, vault_of(settings, record).resolve()):
+            raise InvalidInput(f"{vault} overlaps with the vault of the space {record.name}; name another folder.")
+    if not real.is_dir():
+        raise InvalidInput(f"There is no folder {vault}. Create it first; nothing is created in its place.")
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one == other or one in other.parents or other in one.parents
 
 
 def _open_vectors(folder: Path, catalog: Catalog, embedder: Embedder, notices: list[str]) -> VectorIndex:
     """The collection of this embedder for this life of the catalog. An index that lost its vectors, or never
     had them, makes every passage due for embedding."""
     name = hashlib.sha256(f"{embedder.name}\n{catalog.identity}".encode()).hexdigest()[:16]
-    index, warnings = open_edge_index(folder / name, embedder.dimensions)
+    try:
+        index, warnings = open_edge_index(folder / name, embedder.dimensions)
+    except OSError as fault:
+        raise StoreUnavailable(f"The vector index in {folder} cannot be opened: {fault.strerror or fault}.") from fault
     notices.extend(warnings)
     counts = catalog.counts()
     if index.count() < counts.passages - counts.pending_vectors:
         catalog.mark_all_unembedded()
-    _drop_others(folder, name)
+    elif counts.pending_vectors == 0 and counts.passages:
+        # Kept until now: a mistyped embedder must not cost the vectors of the right one.
+        _drop_others(folder, name)
     return index
 
 

@@ -143,7 +143,8 @@ class Settings(BaseSettings):
     def _relative_folder(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        clean = value.strip().strip("/")
+        clean = value.strip().removeprefix("./").strip("/")
+        clean = "" if clean == "." else clean
         if any(part in {"", ".", ".."} for part in clean.split("/")) and clean:
             raise ValueError(f"{value!r} is not a folder inside the vault")
         return clean

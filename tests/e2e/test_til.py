@@ -35,7 +35,7 @@ NEW = {
 }
 ASKED = {
     "Boiler": "who looked after the central heating",
-    "Spare key": "how do I get in if I lock myself out",
+    "Spare key": "where did we hide the extra key to the house",
     "Allergy": "which nuts must the child not eat",
     "Wifi": "internet access code for visitors",
     "Anniversary": "when did we get married",
@@ -132,7 +132,9 @@ def test_sixty_questions_and_ten_memories_over_a_kill(tmp_path: Path) -> None:
         for era in ERAS:
             found = {}
             for mode in ("hybrid", "meaning", "keyword"):
-                arguments = [{"query": one["question"], "limit": 5, "mode": mode} for one in asked]
+                # The person's default against the bare rankings of either kind.
+                floor = "auto" if mode == "hybrid" else "off"
+                arguments = [{"query": one["question"], "limit": 5, "mode": mode, "floor": floor} for one in asked]
                 answers = Asking(port, era).all("recall", arguments)
                 rankings = {one["question"]: _paths(answer) for one, answer in zip(asked, answers, strict=True)}
                 found[mode] = sum(found_in_five(rankings.__getitem__, asked))

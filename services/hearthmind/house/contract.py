@@ -14,6 +14,23 @@ MAX_QUERY_CHARACTERS = 100_000
 MAX_ANSWER_CHARACTERS = 40_000
 
 
+MAX_PROPERTIES = 200
+MAX_PROPERTIES_BYTES = 64 * 1024
+MAX_PROPERTY_DEPTH = 32
+MAX_SOURCE_BYTES = 4 * 1024
+
+
+def _depth(value: Any) -> int:
+    """Levels of lists and mappings, without recursion."""
+    deepest, pending = 0, [(value, 0)]
+    while pending:
+        one, level = pending.pop()
+        deepest = max(deepest, level)
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        pending.extend((each, level + 1) for each in inner)
+    return deepest
+
+
 class Request(BaseModel):
     """A request; unknown members are refused, so that a misspelt one is noticed."""
 
@@ -84,6 +101,13 @@ class RememberRequest(WriteRequest):
     occurred_at: str | None = Field(default=None, description="ISO date or time of what is remembered; naive = local.")
     source: dict[str, str] | str | None = Field(default=None, description="Where it comes from, e.g. a URL.")
 
+    @field_validator("source")
+    @classmethod
+    def _short(cls, value: dict[str, str] | str | None) -> dict[str, str] | str | None:
+        if len(json.dumps(value).encode()) > MAX_SOURCE_BYTES:
+            raise ValueError(f"is longer than {MAX_SOURCE_BYTES // 1024} KB; a source is a name or an address")
+        return value
+
 
 class Remembered(Answer):
     """`existing`: the same memory was already there and this is it. `similar` names near-duplicates, which
@@ -119,9 +143,14 @@ class MemoryFields(Request):
     @classmethod
     def _storable(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         try:
-            json.dumps(value, ensure_ascii=False, allow_nan=False, default=str).encode()
+            size = len(json.dumps(value, ensure_ascii=False, allow_nan=False, default=str).encode())
         except (ValueError, RecursionError) as error:
             raise ValueError("holds what a note cannot: NaN, infinity, half a character, or endless nesting") from error
+        if size > MAX_PROPERTIES_BYTES or len(value or ()) > MAX_PROPERTIES or _depth(value) > MAX_PROPERTY_DEPTH:
+            raise ValueError(
+                f"holds more than front matter bears: at most {MAX_PROPERTIES} properties, "
+                f"{MAX_PROPERTIES_BYTES // 1024} KB and {MAX_PROPERTY_DEPTH} levels; put long text into the note"
+            )
         return value
 
 
@@ -182,8 +211,10 @@ class RecallRequest(SpaceRequest):
     query: str = Field(max_length=MAX_QUERY_CHARACTERS, description="The question, in natural language.")
     limit: int = Field(default=8, ge=1, le=50)
     budget: int = Field(default=2000, ge=50, le=10_000, description="Tokens of context to assemble.")
-    types: list[MemoryType] = Field(default_factory=list)
-    tags: list[str] = Field(default_factory=list, description="All of these; a parent tag covers its children.")
+    types: list[MemoryType] = Field(default_factory=list, max_length=50)
+    tags: list[str] = Field(
+        default_factory=list, max_length=50, description="All of these; a parent tag covers its children."
+    )
     project: str | None = None
     session: str | None = None
     role: str | None = Field(default=None, description="Only episodes spoken by this role.")

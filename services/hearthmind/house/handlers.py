@@ -213,7 +213,7 @@ def list_tags(space: MountedSpace, _: Caller, request: c.TagsRequest) -> c.Listi
 def _offset(page: str | None) -> int:
     if page is None:
         return 0
-    if not page.isdigit():
+    if not (page.isascii() and page.isdecimal() and len(page) < 10):
         raise InvalidInput("page is not a cursor of this list; use the `next` of the page before.")
     return int(page)
 

@@ -10,7 +10,6 @@ from hearthmind.errors import HearthmindError, StoreUnavailable
 from hearthmind.house import contract as c
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.upkeep.loop import Upkeep
-from hearthmind.vault.mark import require_mark
 
 SHOWN_PROBLEMS = 100
 EMBEDDER_SECONDS = 15.0
@@ -21,17 +20,21 @@ class EmbedderHealth:
     """The embedder's state, asked at most every few seconds, once for all spaces that share it."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, tuple[float, c.LayerState]] = {}
-        self._lock = Lock()
+        self._asked: tuple[float, c.LayerState] | None = None
+        self._asking = Lock()
 
     def of(self, space: MountedSpace) -> c.LayerState:
-        with self._lock:
-            known = self._asked.get(space.name)
-            if known and monotonic() - known[0] < EMBEDDER_SECONDS:
-                return known[1]
-            state = _embedder(space)
-            self._asked[space.name] = (monotonic(), state)
-            return state
+        """What it last answered; who finds that old asks anew, while the others go on with the old answer."""
+        known = self._asked
+        if known and monotonic() - known[0] < EMBEDDER_SECONDS:
+            return known[1]
+        if not self._asking.acquire(blocking=known is None):
+            return known[1] if known else c.LayerState(state="degraded", detail="not asked yet")
+        try:
+            self._asked = (monotonic(), _embedder(space))
+            return self._asked[1]
+        finally:
+            self._asking.release()
 
 
 def status(space: MountedSpace, upkeep: Upkeep, embedder: EmbedderHealth, warnings: Sequence[str]) -> c.Status:
@@ -49,6 +52,7 @@ def status(space: MountedSpace, upkeep: Upkeep, embedder: EmbedderHealth, warnin
         c.ProblemView(path=one.path, line=one.line, what=one.what, remedy=one.remedy)
         for one in space.catalog.problems()[:SHOWN_PROBLEMS]
     ]
+    vault = [layers["vault"].detail] if layers["vault"].state == "down" else []
     progress = space.progress
     usable = all(layers[name].state in {"ok", "degraded"} for name in ("vault", "catalog"))
     return c.Status(
@@ -58,7 +62,7 @@ def status(space: MountedSpace, upkeep: Upkeep, embedder: EmbedderHealth, warnin
         indexing=c.Indexing(
             active=progress.active or not upkeep.compared.is_set(), done=progress.done, total=progress.total
         ),
-        warnings=[*warnings, *space.notices, *space.warnings, *_disk(space)],
+        warnings=[*warnings, *vault, *space.notices, *space.warnings, *_disk(space)],
         problems=problems,
         ready=usable,
     )
@@ -72,7 +76,7 @@ def _state(check: Callable[[], c.LayerState]) -> c.LayerState:
 
 
 def _vault(space: MountedSpace) -> c.LayerState:
-    require_mark(space.files.root)
+    space.require_mounted()
     return c.LayerState(state="ok", detail=f"{space.files.root} ({space.mark.kind.value})")
 
 

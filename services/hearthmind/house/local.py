@@ -19,9 +19,11 @@ from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.model.house import Caller, SpaceRecord
 from hearthmind.model.index import IdempotentAnswer
 from hearthmind.ports import HouseStore
+from hearthmind.telemetry import get_logger
 from hearthmind.upkeep.loop import Upkeep
 
 DEFAULT_SPACE = "home"
+log = get_logger(__name__)
 Handler = Callable[[MountedSpace, Caller, Any], BaseModel]
 
 HANDLERS: Mapping[str, Handler] = {
@@ -58,11 +60,14 @@ class LocalHouse:
         store: HouseStore,
         open_space: Callable[[SpaceRecord], MountedSpace],
         describe: Callable[[SpaceRecord], c.SpaceView],
+        check_vault: Callable[[str], None],
         warnings: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._open_space = open_space
         self._describe = describe
+        self._check_vault = check_vault
+        self._unopened: dict[str, str] = {}
         self._warnings = tuple(warnings)
         self._rooms: dict[str, _Room] = {}
         self._embedder = EmbedderHealth()
@@ -72,8 +77,9 @@ class LocalHouse:
         for record in store.spaces():
             try:
                 self._room(record.name)
-            except HearthmindError as error:
-                self._warnings += (f"space {record.name}: {error.message}",)
+            except (HearthmindError, OSError) as error:
+                self._unopened[record.name] = f"space {record.name} could not be opened: {error}"
+                log.warning("space_not_opened", space=record.name, error=str(error))
 
     def do(self, operation: Operation[Req, Ans], caller: Caller, request: Req) -> Ans:
         """Carry out one operation. Raises HearthmindError."""
@@ -96,9 +102,12 @@ class LocalHouse:
             for room in self._rooms.values():
                 room.upkeep.close()
             for room in self._rooms.values():
-                room.space.vectors.close()
-                room.space.graph.close()
-                room.space.catalog.close()
+                for store in (room.space.vectors, room.space.graph, room.space.catalog):
+                    try:
+                        store.close()
+                    except HearthmindError as error:
+                        # Derived stores heal at the next start; the others must still be closed.
+                        log.warning("store_not_closed", space=room.space.name, error=error.message)
             self._rooms.clear()
             self._store.close()
 
@@ -121,7 +130,7 @@ class LocalHouse:
         names = [record.name for record in self._store.spaces()]
         room = self._room(space_of(caller, request.space, names, DEFAULT_SPACE))
         if operation.name == operations.STATUS.name:
-            return status(room.space, room.upkeep, self._embedder, self._warnings)
+            return status(room.space, room.upkeep, self._embedder, [*self._warnings, *self._unopened.values()])
         handler = HANDLERS[operation.name]
         key = getattr(request, "idempotency_key", None)
         if not operation.writes:
@@ -149,7 +158,9 @@ class LocalHouse:
                 if isinstance(answer, c.Remembered):
                     return answer.model_copy(update={"existing": True})
                 return answer
-            answer = HANDLERS[operation.name](space, caller, request)
+            # What a handler derives from the key is the caller's and the operation's own.
+            own = request.model_copy(update={"idempotency_key": hashlib.sha256(scoped.encode()).hexdigest()})
+            answer = HANDLERS[operation.name](space, caller, own)
             with space.catalog.write() as write:
                 write.remember_answer(scoped, IdempotentAnswer(digest, answer.model_dump_json(), datetime.now(UTC)))
             return answer
@@ -158,11 +169,13 @@ class LocalHouse:
         with self._opening:
             if any(record.name == request.name for record in self._store.spaces()):
                 raise NameTaken(f"There is a space {request.name!r} already; choose another name.")
+            if request.vault is not None:
+                self._check_vault(request.vault)
             record = SpaceRecord(request.name, request.vault)
             # Opened before it is recorded: a folder that cannot be a vault leaves no trace in the house.
             space = self._open_space(record)
             self._start(record.name, space)
-            return self._describe(SpaceRecord(request.name, request.vault, space.mark.id))
+            return self._describe(SpaceRecord(request.name, request.vault, space.mark.id, space.mark.kind.value))
 
     def _room(self, name: str) -> _Room:
         room = self._rooms.get(name)
@@ -179,4 +192,5 @@ class LocalHouse:
     def _start(self, name: str, space: MountedSpace) -> None:
         upkeep = Upkeep(space)
         self._rooms[name] = _Room(space, upkeep)
+        self._unopened.pop(name, None)
         upkeep.start()

@@ -14,7 +14,7 @@ from hearthmind.vault.identity import Identities
 from hearthmind.vault.ignore import Ignore
 from hearthmind.vault.layout import Layout
 from hearthmind.vault.links import LinkIndex
-from hearthmind.vault.mark import Mark
+from hearthmind.vault.mark import Mark, require_mark
 from hearthmind.vault.records import Records
 
 
@@ -66,6 +66,10 @@ class MountedSpace:
     @property
     def name(self) -> str:
         return self.space.name
+
+    def require_mounted(self) -> None:
+        """Raises VaultNotMounted unless this very vault lies in its place."""
+        require_mark(self.files.root, self.mark.id)
 
     def url(self, note_id: str) -> str:
         return f"{self.base_url}/n/{note_id}"

@@ -33,12 +33,14 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class SpaceRecord:
-    """A space as the house knows it. `mark` is the id in the vault's mark once it was seen; None before.
+    """A space as the house knows it. `mark` is the id in the vault's mark once it was seen, `kind` what the
+    mark says; None before.
     `vault` None means the folder inside the data folder."""
 
     name: str
     vault: str | None
     mark: str | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from hearthmind.vault.durable import version_of
 from hearthmind.vault.files import FileStat
 from hearthmind.vault.identity import is_ulid, new_id
 from hearthmind.vault.layout import is_page_stem
-from hearthmind.vault.mark import require_mark
 from hearthmind.vault.names import fold, safe_name, unique_name
 from hearthmind.vault.note import parse_note, render_note
 
@@ -79,7 +78,7 @@ def remember(space: MountedSpace, new: NewMemory) -> Accepted:
     draft = _read(space, render_note(properties, body), f"{title[:50]}.md", properties["id"], title)
     vectors = _embedded(space, draft)
     similar = _similar(space, vectors)
-    require_mark(space.files.root)
+    space.require_mounted()
     note, existing = None, False
     try:
         with space.catalog.write() as write:

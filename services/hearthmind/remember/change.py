@@ -20,7 +20,6 @@ from hearthmind.indexing.store import (
 from hearthmind.model import Memory
 from hearthmind.remember.content import checked_text, checked_title
 from hearthmind.vault.durable import version_of
-from hearthmind.vault.mark import require_mark
 from hearthmind.vault.note import REMOVE, edit_note, parse_note, replace_body
 
 ATTEMPTS = 3
@@ -42,20 +41,20 @@ def update(
     None removes a key). `theirs`: the caller may change the person's own notes. Raises MemoryNotFound,
     NotAllowed, NoteChangedSinceRead, NoteUnreadable, InvalidInput."""
     memory = _changeable(space, note_id, theirs)
-    require_mark(space.files.root)
+    space.require_mounted()
     return _written(space, memory, version, lambda raw: _edited(space, memory, raw, changes))
 
 
 def rewrite(space: MountedSpace, memory: Memory, edit: Callable[[bytes], bytes]) -> Memory:
     """Write a note anew through `edit`, which is given its present bytes, and bring the index up to date."""
-    require_mark(space.files.root)
+    space.require_mounted()
     return _written(space, memory, None, edit)
 
 
 def forget(space: MountedSpace, note_id: str, version: str | None, *, theirs: bool) -> Trashed:
     """Move a memory to the trash and out of every index. Raises as `update`."""
     memory = _changeable(space, note_id, theirs)
-    require_mark(space.files.root)
+    space.require_mounted()
     with space.catalog.write() as write:
         raw = space.files.find(memory.path)
         if raw is not None and version is not None and version_of(raw) != version:

@@ -27,7 +27,6 @@ from hearthmind.vault.entries import (
 from hearthmind.vault.episodes import Episode, Episodes
 from hearthmind.vault.identity import new_id
 from hearthmind.vault.layout import day_of, session_stem
-from hearthmind.vault.mark import require_mark
 from hearthmind.vault.names import fold, unique_name
 from hearthmind.vault.note import parse_note, render_note, replace_body
 
@@ -66,7 +65,7 @@ def log_episodes(
         raise InvalidInput("session is empty; give the session a name.")
     for entry in said:
         checked_text(space, entry.content)
-    require_mark(space.files.root)
+    space.require_mounted()
     with space.appending:
         memory = _session(space, name) or _started(space, name, said, project)
         written, by_ref = _written(space, memory)
@@ -103,7 +102,7 @@ def capture(
     moment = (at or space.now()).astimezone(space.zone)
     block = _block(key, body, ())
     rendered = render_capture(moment.time(), body, topics, block)
-    require_mark(space.files.root)
+    space.require_mounted()
     with space.appending:
         path = space.layout.daily_path(moment.date())
         memory = space.catalog.memory_at(path)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import Condition, Lock, Thread
-from time import monotonic
+from time import monotonic, sleep
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hearthmind.errors import EmbedderUnavailable, HearthmindError, StoreUnavailable
+from hearthmind.errors import EmbedderUnavailable, HearthmindError, InvalidSetting, StoreUnavailable
 from hearthmind.model.index import Scored
 from hearthmind.ports import Embedder, VectorIndex
 from hearthmind.telemetry import get_logger
@@ -107,17 +107,28 @@ class AwaitedEmbedder:
         return self._there().count_tokens(text)
 
     def _resolve(self) -> None:
-        try:
-            embedder = self._choose()
-        except HearthmindError as error:
-            log.error("embedder_not_chosen", error=error.message)
+        """Choose until it works: a disk may be full, a server asleep. A setting that means nothing stays
+        wrong until it is corrected, so it is said and left."""
+        pause = RETRY_SECONDS
+        while self._embedder is None:
+            try:
+                found = self._choose()
+            except Exception as error:
+                told = (
+                    error if isinstance(error, HearthmindError) else StoreUnavailable(f"the embedder failed: {error}")
+                )
+                log.exception("embedder_not_chosen", error=str(error))
+                with self._changed:
+                    self._error = told
+                    self._changed.notify_all()
+                if isinstance(error, InvalidSetting):
+                    return
+                sleep(pause)
+                pause = min(2 * pause, 60.0)
+                continue
             with self._changed:
-                self._error = error
+                self._embedder, self._error = found, None
                 self._changed.notify_all()
-            return
-        with self._changed:
-            self._embedder = embedder
-            self._changed.notify_all()
 
     def _settled(self) -> bool:
         return self._embedder is not None or self._error is not None

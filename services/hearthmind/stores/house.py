@@ -24,7 +24,7 @@ _USE_INTERVAL = timedelta(minutes=1)
 
 _SCHEMAS: tuple[tuple[str, ...], ...] = (
     (
-        "CREATE TABLE spaces (name TEXT PRIMARY KEY, vault TEXT, mark TEXT) STRICT",
+        "CREATE TABLE spaces (name TEXT PRIMARY KEY, vault TEXT, mark TEXT, kind TEXT) STRICT",
         """CREATE TABLE tokens (id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
            scopes TEXT NOT NULL, spaces TEXT NOT NULL, created TEXT NOT NULL, last_used TEXT, revoked TEXT) STRICT""",
         "CREATE UNIQUE INDEX live_token_names ON tokens (name) WHERE revoked IS NULL",
@@ -73,11 +73,11 @@ class SqliteHouse:
 
     def spaces(self) -> Sequence[SpaceRecord]:
         """By name."""
-        return [SpaceRecord(*row) for row in self._rows("SELECT name, vault, mark FROM spaces ORDER BY name")]
+        return [SpaceRecord(*row) for row in self._rows("SELECT name, vault, mark, kind FROM spaces ORDER BY name")]
 
     def put_space(self, record: SpaceRecord) -> None:
         with self._write() as db:
-            db.execute("REPLACE INTO spaces VALUES (?, ?, ?)", (record.name, record.vault, record.mark))
+            db.execute("REPLACE INTO spaces VALUES (?, ?, ?, ?)", (record.name, record.vault, record.mark, record.kind))
 
     def tokens(self) -> Sequence[Token]:
         """Those not revoked, oldest first."""

@@ -6,6 +6,7 @@ vectors) would freeze the whole process for longer than it could ever save.
 """
 
 import re
+import shutil
 import sys
 import threading
 import time
@@ -31,6 +32,10 @@ _NOT_THE_FOLDER = {EACCES, EPERM, ENOSPC, EDQUOT, EROFS, EMFILE, ENFILE, ENOMEM}
 """System errors that say nothing about the stored vectors."""
 
 
+ROOM_BYTES = 64 << 20
+"""One log segment is 32 MB, and the next one is prepared in advance."""
+
+
 class _Unreadable(Exception):
     """What is in the folder cannot be used as an index of this dimension."""
 
@@ -44,9 +49,10 @@ def open_edge_index(folder: Path, dimensions: int) -> tuple["QdrantEdgeIndex", l
     """
     warnings: list[str] = []
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _require_room(folder.parent)
     if folder.exists() or folder.is_symlink():
         try:
-            return QdrantEdgeIndex(_load(folder, dimensions), dimensions), warnings
+            return QdrantEdgeIndex(_load(folder, dimensions), dimensions, folder), warnings
         except _Unreadable as reason:
             aside = _move_aside(folder)
             warnings.append(
@@ -55,7 +61,7 @@ def open_edge_index(folder: Path, dimensions: int) -> tuple["QdrantEdgeIndex", l
             )
     with _engine("create"):
         shard = engine.EdgeShard.create(str(folder), _config(dimensions))
-    return QdrantEdgeIndex(shard, dimensions), warnings
+    return QdrantEdgeIndex(shard, dimensions, folder), warnings
 
 
 class QdrantEdgeIndex:
@@ -66,8 +72,9 @@ class QdrantEdgeIndex:
     may take what was written since the last flush (see FLUSH_EVERY; `optimise` and `close` flush).
     """
 
-    def __init__(self, shard: engine.EdgeShard, dimensions: int) -> None:
+    def __init__(self, shard: engine.EdgeShard, dimensions: int, folder: Path) -> None:
         self._shard = shard
+        self._folder = folder
         self._dimensions = dimensions
         self._lock = threading.RLock()
         self._unflushed = 0
@@ -165,6 +172,7 @@ class QdrantEdgeIndex:
         return sorted(hits, key=lambda hit: (-hit.score, hit.key))
 
     def _write(self, operation: engine.UpdateOperation, points: int) -> None:
+        _require_room(self._folder)
         with self._lock, self._open("write") as shard:
             shard.update(operation)
             self._unflushed += points
@@ -259,6 +267,20 @@ def _normalised(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
     """Rows of length 1; a row of zeros stays one and is like nothing."""
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     return (matrix / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
+def _require_room(folder: Path) -> None:
+    """The engine writes to mapped, sparse files: where the disk is full the system ends the process (SIGBUS),
+    so it is not touched when room is short."""
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as fault:
+        raise StoreUnavailable(f"the vector index {folder} is not there: {fault.strerror or fault}") from fault
+    if free < ROOM_BYTES:
+        raise StoreUnavailable(
+            f"less than {ROOM_BYTES >> 20} MB are free where the vectors lie ({folder}); free some space. Words are "
+            "searched meanwhile."
+        )
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from hearthmind.model import Filter, Memory
 from hearthmind.telemetry import get_logger
 from hearthmind.vault.durable import version_of
 from hearthmind.vault.layout import AGENTS_PAGE
-from hearthmind.vault.mark import require_mark
 from hearthmind.vault.pages import agents_text, render_agents
 
 SHOWN = 12
@@ -23,7 +22,7 @@ def write_agents_page(space: MountedSpace) -> bool:
     markers is the person's and stays as it is."""
     path = space.layout.path(AGENTS_PAGE)
     try:
-        require_mark(space.files.root)
+        space.require_mounted()
         existing = space.files.find(path)
         rendered = render_agents(existing, agents_text() + "\n\n" + current_context(space))
         if rendered is None or rendered == existing:
@@ -68,5 +67,5 @@ def _code(text: str) -> str:
     """Text of a note in one line, as code that it cannot end."""
     line = " ".join(text.split())[:SHOWN_CHARACTERS]
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
-    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    pad = " " if "`" in line else ""
     return f"{fence}{pad}{line}{pad}{fence}" if line else "(no text)"

@@ -82,7 +82,6 @@ class Upkeep:
         try:
             report = sync(self._space, self._stop.is_set)
         except VaultNotMounted as error:
-            self._space.warnings[:] = [error.message]
             log.warning("vault_not_mounted", space=self._space.name, error=error.message)
             self._compare_at = self._clock() + COMPARE_AT_LEAST_SECONDS
             return

@@ -16,7 +16,6 @@ from hearthmind.vault.durable import version_of
 from hearthmind.vault.files import FileStat
 from hearthmind.vault.identity import Identity
 from hearthmind.vault.layout import AGENTS_PAGE
-from hearthmind.vault.mark import require_mark
 from hearthmind.vault.note import parse_note
 from hearthmind.vault.pages import is_generated, without_generated_part
 from hearthmind.vault.walk import Findings, Unseen, walk
@@ -54,10 +53,11 @@ def sync(space: MountedSpace, stopping: Callable[[], bool] = lambda: False) -> S
 
 
 def _compared(space: MountedSpace, stopping: Callable[[], bool]) -> SyncReport:
-    require_mark(space.files.root)
+    space.require_mounted()
     report = SyncReport()
     started = monotonic()
     findings = Findings()
+    space.identities.refresh()
     space.ignore = space.ignore.fresh()
     # The catalog is read before the walk: what is remembered meanwhile is then new, never vanished.
     known = space.catalog.files()

@@ -104,7 +104,7 @@ def is_page_stem(stem: str) -> bool:
 
 def session_stem(started: datetime, title: str) -> str:
     """`2026-03-22 0930 Title`, made safe; `started` in local time."""
-    return safe_name(f"{started:%Y-%m-%d %H%M} {title.strip() or 'Session'}")
+    return safe_name(f"{started.date().isoformat()} {started:%H%M} {title.strip() or 'Session'}")
 
 
 def day_of(path: str) -> date | None:

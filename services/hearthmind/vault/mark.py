@@ -81,8 +81,12 @@ def mounted(root: Path, expected_id: str | None = None) -> Mark:
     return mark
 
 
-def require_mark(root: Path) -> None:
-    """A glance before every write: raises VaultNotMounted unless the mark is there."""
+def require_mark(root: Path, expected_id: str | None = None) -> None:
+    """A glance before every write: raises VaultNotMounted unless the mark is there, and is the one with
+    `expected_id` where that is given (another disk may be mounted in the vault's place)."""
+    if expected_id is not None:
+        mounted(root, expected_id)
+        return
     try:
         (root / MARK_PATH).stat()
     except OSError as fault:

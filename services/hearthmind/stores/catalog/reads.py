@@ -7,6 +7,7 @@ from typing import Any
 from hearthmind.errors import InvalidInput
 from hearthmind.stores.catalog.connections import Connections
 from hearthmind.stores.catalog.rows import Row
+from hearthmind.stores.catalog.values import clean
 
 CHUNK = 2_000
 """Rows that an iterator fetches at a time, so that no statement stays open while its caller works."""
@@ -44,4 +45,4 @@ def position_of(cursor: str, length: int) -> tuple[str, ...]:
         position = None
     if not isinstance(position, list) or len(position) != length or not all(isinstance(part, str) for part in position):
         raise InvalidInput("This cursor is not one of ours; start again without it.")
-    return tuple(position)
+    return tuple(clean(part) for part in position)
