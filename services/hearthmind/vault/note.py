@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hearthmind.errors import InvalidInput, NoteUnreadable
-from hearthmind.vault.yaml_edit import remove_key, set_key
+from hearthmind.vault.yaml_edit import edit_keys
 from hearthmind.vault.yaml_read import YamlProblem, compose, lines_before
 from hearthmind.vault.yaml_write import entry, plain_value
 
@@ -228,9 +228,9 @@ def _edit_front(note: Note, changes: Mapping[str, Any]) -> bytes:
     start, end = note.front
     newline = "\r\n" if note.raw[:start].endswith(b"\r\n") else note.raw[start - 1 : start].decode()
     text = note.raw[start:end].decode()
-    for key, value in changes.items():
-        text = remove_key(text, key) if value is REMOVE else set_key(text, key, value, newline)
-    return note.raw[:start] + text.encode() + note.raw[end:]
+    removed = [key for key, value in changes.items() if value is REMOVE]
+    wanted = {key: value for key, value in changes.items() if value is not REMOVE}
+    return note.raw[:start] + edit_keys(text, wanted, removed, newline).encode() + note.raw[end:]
 
 
 def _changes(properties: Mapping[str, Any], key: str, value: Any) -> bool:

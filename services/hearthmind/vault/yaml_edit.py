@@ -7,7 +7,7 @@ what was asked.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hearthmind.vault.yaml_read import Node, YamlProblem, compose
@@ -16,40 +16,73 @@ from hearthmind.vault.yaml_write import entry, inline
 _COLON = re.compile(r"[ \t]*:")
 _BREAK = re.compile(r"[\r\n]")
 
+Span = tuple[int, int, str]
+"""Characters `start` to `end`, and what takes their place."""
 
-def set_key(text: str, key: str, value: Any, newline: str) -> str:
-    """`text` with a top-level key set to a plain value; a new key goes to the end.
+
+def edit_keys(text: str, wanted: Mapping[str, Any], removed: Collection[str], newline: str) -> str:
+    """`text` with top-level keys set to plain values, and others taken away; new keys go to the end.
 
     A list or mapping in block style stays in block style, and items that stay keep their text and comments.
-    Raises `YamlProblem` where the key is written in a way that cannot be edited in place.
+    Reads the text once however many keys there are (front matter in flow style apart: there keys share a
+    line). Raises `YamlProblem` where a key is written in a way that cannot be edited in place.
     """
     root = compose(text)
-    found = _find(root, key)
-    if found is None:
-        return _add(text, root, key, value, newline)
-    name, old = found
-    colon = _colon(text, name, block=root is not None and not root.flow)
+    if root is not None and root.kind != "mapping":
+        raise YamlProblem("the front matter is not a list of properties", root.start)
     if root is not None and root.flow:
-        written = inline(value, flow=True, quote=old.style)
-        return text[: old.start] + (written if old.end > old.start else f" {written}") + text[old.end :]
+        return _edit_flow(text, wanted, removed)
+    present = {name.key: (name, value) for name, value in root.entries} if root else {}
+    spans = [_removal(text, present, key) for key in removed]
+    spans += [_change(text, *present[key], value, newline) for key, value in wanted.items() if key in present]
+    indent = _indent(text, root) if wanted.keys() - present.keys() and present.keys() - set(removed) else ""
+    added = [f"{indent}{entry(key, value)}{newline}" for key, value in wanted.items() if key not in present]
+    for start, end, replacement in sorted(spans, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text + "".join(added)
+
+
+def _removal(text: str, present: Mapping[str, tuple[Node, Node]], key: str) -> Span:
+    """The lines of a key."""
+    if key not in present:
+        raise _merged_key(key)
+    name, old = present[key]
+    colon = _colon(text, name, block=True)
+    return _line_start(text, name.start), _next_line(text, max(old.end, colon)), ""
+
+
+def _change(text: str, name: Node, old: Node, value: Any, newline: str) -> Span:
+    colon = _colon(text, name, block=True)
     block = _block(text, old, value, newline)
     if block is not None:
-        start, end = _line_start(text, old.start), _next_line(text, old.end)
-        return text[:start] + block + text[end:]
-    return _replace_inline(text, colon, old, value)
+        return _line_start(text, old.start), _next_line(text, old.end), block
+    return _inline(text, colon, old, value)
 
 
-def remove_key(text: str, key: str) -> str:
-    """`text` without the lines of a top-level key. Raises `YamlProblem` where that cannot be done."""
-    root = compose(text)
-    found = _find(root, key)
-    if root is None or found is None:
-        raise YamlProblem(f"the key {key!r} comes from a merge (<<) and cannot be removed here", 0)
-    name, old = found
-    colon = _colon(text, name, block=not root.flow)
-    if root.flow:
-        return _remove_flow(text, root, name)
-    return text[: _line_start(text, name.start)] + text[_next_line(text, max(old.end, colon)) :]
+def _edit_flow(text: str, wanted: Mapping[str, Any], removed: Collection[str]) -> str:
+    """`{a: 1, b: 2}`, key by key: where one ends depends on those beside it."""
+    for key in removed:
+        root = compose(text)
+        found = _find(root, key)
+        if root is None or found is None:
+            raise _merged_key(key)
+        _colon(text, found[0], block=False)
+        text = _remove_flow(text, root, found[0])
+    for key, value in wanted.items():
+        root = compose(text)
+        found = _find(root, key)
+        if root is None or found is None:
+            text = _add_flow(text, root, key, value)
+            continue
+        name, old = found
+        _colon(text, name, block=False)
+        written = inline(value, flow=True, quote=old.style)
+        text = text[: old.start] + (written if old.end > old.start else f" {written}") + text[old.end :]
+    return text
+
+
+def _merged_key(key: str) -> YamlProblem:
+    return YamlProblem(f"the key {key!r} comes from a merge (<<) and cannot be removed here", 0)
 
 
 def _find(root: Node | None, key: str) -> tuple[Node, Node] | None:
@@ -68,20 +101,25 @@ def _colon(text: str, name: Node, *, block: bool) -> int:
     return found.end()
 
 
-def _add(text: str, root: Node | None, key: str, value: Any, newline: str) -> str:
-    if root is not None and root.flow:
-        written = entry(key, value, flow=True)
-        if not root.entries:
-            return text[: root.end - 1] + written + text[root.end - 1 :]
-        last = root.entries[-1][1].end
-        return f"{text[:last]}, {written}{text[last:]}"
-    indent = ""
-    if root is not None:
-        start = root.entries[0][0].start
-        indent = text[_line_start(text, start) : start]
-        if indent.strip():
-            raise YamlProblem("the first key is written in a form that cannot be edited", start)
-    return f"{text}{indent}{entry(key, value)}{newline}"
+def _indent(text: str, root: Node | None) -> str:
+    """What stands before each key of a block mapping."""
+    if root is None:
+        return ""
+    start = root.entries[0][0].start
+    indent = text[_line_start(text, start) : start]
+    if indent.strip():
+        raise YamlProblem("the first key is written in a form that cannot be edited", start)
+    return indent
+
+
+def _add_flow(text: str, root: Node | None, key: str, value: Any) -> str:
+    if root is None:
+        raise YamlProblem("the front matter is not a list of properties", 0)
+    written = entry(key, value, flow=True)
+    if not root.entries:
+        return text[: root.end - 1] + written + text[root.end - 1 :]
+    last = root.entries[-1][1].end
+    return f"{text[:last]}, {written}{text[last:]}"
 
 
 def _remove_flow(text: str, root: Node, name: Node) -> str:
@@ -92,18 +130,18 @@ def _remove_flow(text: str, root: Node, name: Node) -> str:
     return text[:start] + text[root.entries[place][1].end :]
 
 
-def _replace_inline(text: str, colon: int, old: Node, value: Any) -> str:
+def _inline(text: str, colon: int, old: Node, value: Any) -> Span:
     written = "" if value is None else inline(value, quote=old.style)
     end = old.end
     if old.end > old.start and text[old.end - 1] in "\r\n":  # a block scalar that keeps its last line breaks
         end -= 2 if text[: old.end].endswith("\r\n") else 1
     if old.start == old.end:
-        return f"{text[:colon]} {written}{text[colon:]}" if written else text
+        return colon, colon, f" {written}" if written else ""
     head = text[colon : old.start]
     if not _BREAK.search(head):
-        return f"{text[: old.start]}{written}{text[end:]}" if written else text[:colon] + text[end:]
+        return (old.start, end, written) if written else (colon, end, "")
     comment = head[: _line_end(head, 0)].rstrip()
-    return text[:colon] + (f" {written}" if written else "") + comment + text[end:]
+    return colon, end, (f" {written}" if written else "") + comment
 
 
 def _block(text: str, old: Node, value: Any, newline: str) -> str | None:

@@ -1,7 +1,9 @@
 """An edit changes the lines of its key and nothing else."""
 
+import time
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from itertools import product
 from typing import Any
 
 import pytest
@@ -168,3 +170,58 @@ def test_render_note() -> None:
     assert parse_note(render_note({}, "---\na: 1\n---\n")).body == "---\na: 1\n---\n"
     with pytest.raises(InvalidInput):
         render_note({}, "a\0b")
+
+
+MIXED = b"""---
+# the person's
+title: "Old" # why
+tags:
+  - a # first
+  - b
+nested:
+  x: 1
+  y: [1, 2]
+empty:
+text: |+
+  kept
+
+last: 'q'
+---
+Body
+"""
+
+
+@pytest.mark.parametrize("style", ["block", "flow", "crlf", "indented"])
+def test_many_keys_at_once_give_the_bytes_of_one_by_one(style: str) -> None:
+    raw = {
+        "block": MIXED,
+        "flow": b"---\n{title: Old, tags: [a, b], nested: {x: 1}, empty: , text: t, last: 'q'}\n---\nBody\n",
+        "crlf": MIXED.replace(b"\n", b"\r\n"),
+        "indented": b"---\n  title: Old\n  tags: [a]\n  nested: {x: 1}\n  empty: ~\n  text: t\n  last: q\n---\nBody\n",
+    }[style]
+    options: dict[str, list[Any]] = {
+        "title": ["New", REMOVE, None],
+        "tags": [["b", "c"], REMOVE, "one"],
+        "nested": [{"x": 2, "z": {"deep": [1]}}, REMOVE],
+        "empty": ["filled", REMOVE],
+        "text": ["one\ntwo\n", REMOVE],
+        "last": [["now", "a list"], REMOVE],
+        "fresh": [1, {"a": [None]}],
+    }
+    for values in product(*options.values()):
+        changes = dict(zip(options, values, strict=True))
+        expected = raw
+        # Removals first: a new key then stands where it does when all are made at once.
+        for key, value in sorted(changes.items(), key=lambda change: change[1] is not REMOVE):
+            expected = edit_note(expected, {key: value})
+        assert edit_note(raw, changes) == expected, changes
+
+
+def test_two_hundred_keys_are_set_changed_and_removed_quickly() -> None:
+    """Inside the write lock, at the largest that the contract lets through: once it took half a minute."""
+    many = {f"key{number}": {f"k{part}": [part] * 8 for part in range(8)} for number in range(200)}
+    raw = b"---\ntype: note\n---\nBody\n"
+    started = time.perf_counter()
+    full = edit_note(raw, many)
+    assert edit_note(edit_note(full, dict.fromkeys(many, 1)), dict.fromkeys(many, REMOVE)) == raw
+    assert time.perf_counter() - started < 3
