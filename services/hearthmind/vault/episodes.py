@@ -30,8 +30,8 @@ class Episode:
 class Episodes:
     """The episode details of one vault. `session` is the path or the name of the session note."""
 
-    def __init__(self, root: Path) -> None:
-        self._records = Records(root)
+    def __init__(self, root: Path, mark_id: str | None = None) -> None:
+        self._records = Records(root, mark_id)
 
     def append(self, session: str, episodes: Iterable[Episode]) -> None:
         """Add details, durably, with one fsync. A later line for the same entry replaces the earlier."""

@@ -1,7 +1,7 @@
 """Durable compare-and-exchange on the files of one vault.
 
 Every path is vault-relative with `/` and stays inside the vault, symlinks included (PathOutsideVault). Every
-write refuses a vault whose mark is missing (VaultNotMounted), is durable when it returns, and leaves on
+write refuses a vault whose mark is missing or another's (VaultNotMounted), is durable when it returns, and leaves on
 failure the file as it was, no temporary and no new folder (DiskFull, VaultNotWritable).
 """
 
@@ -28,7 +28,7 @@ from hearthmind.errors import (
 from hearthmind.vault import durable
 from hearthmind.vault.confine import place_of
 from hearthmind.vault.durable import version_of
-from hearthmind.vault.mark import OWN_FOLDER, require_mark
+from hearthmind.vault.mark import OWN_FOLDER, Mount
 
 if sys.platform != "win32":
     import fcntl
@@ -48,12 +48,17 @@ class FileStat:
 
 
 class VaultFiles:
-    """The files of the vault at `root`. Safe to share between threads and, through a lock on the folder,
-    between processes on one host."""
+    """The files of the vault at `root`, whose mark has the id `mark_id` where that is known. Safe to share
+    between threads and, through a lock on the folder, between processes on one host."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, mark_id: str | None = None) -> None:
         self.root = root
+        self._mount = Mount(root, mark_id)
         self._lock = threading.RLock()
+
+    def require_mounted(self) -> None:
+        """Raises VaultNotMounted unless this very vault lies in its place."""
+        self._mount.require()
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises MemoryNotFound when there is none, NoteUnreadable when the system
@@ -100,7 +105,7 @@ class VaultFiles:
         in place, or kept in the trash if the file was replaced yet again; only bytes written into the old
         file after it was compared and unlinked (through a descriptor still open) can escape us.
         """
-        require_mark(self.root)
+        self.require_mounted()
         with durable.faults_named(path), self._alone():
             before, like = self._read(path)
             _expect(path, before, expected_version)
@@ -142,7 +147,7 @@ class VaultFiles:
         A temporary beside notes can hold the only copy of somebody's edit (killed between exchange and
         check), so it goes to the trash as `recovered <random>.md`; one beside our records is deleted.
         """
-        require_mark(self.root)
+        self.require_mounted()
         kept: list[str] = []
         with durable.faults_named("temporary files"), self._alone():
             for temp in list(_stale_temporaries(self.root, time.time() - older_than_seconds)):
@@ -172,7 +177,7 @@ class VaultFiles:
 
     def _entry(self, path: str) -> Path:
         """The directory entry of an existing regular file (or of a symlink to one)."""
-        require_mark(self.root)
+        self.require_mounted()
         place = place_of(self.root, path)
         if not place.real.is_file():
             raise _missing(path)
@@ -241,7 +246,7 @@ class VaultFiles:
     @contextlib.contextmanager
     def _into(self, path: str, folder: Path) -> Iterator[None]:
         """Write into `folder`, creating it; on failure take back what was created."""
-        require_mark(self.root)
+        self.require_mounted()
         with durable.faults_named(path):
             created = durable.make_folders(folder)
             try:

@@ -16,7 +16,6 @@ from typing import Any
 from ulid import ULID
 
 from hearthmind.errors import MemoryNotFound
-from hearthmind.vault.mark import MARK_PATH
 from hearthmind.vault.records import Problem, Records
 
 LOG = "identity.jsonl"
@@ -53,8 +52,8 @@ class Identities:
     """The identities of one vault. Writes are durable when they return; what another process appended is
     seen after `refresh`, which every write does first."""
 
-    def __init__(self, root: Path) -> None:
-        self._records = Records(root)
+    def __init__(self, root: Path, mark_id: str | None = None) -> None:
+        self._records = Records(root, mark_id)
         self._lock = threading.RLock()
         self._stamp: tuple[int, int, int] | None = None
         self._clear()
@@ -68,7 +67,7 @@ class Identities:
         not mounted or the log cannot be read, what was known stays known."""
         with self._lock:
             stamp = self._stat()
-            if stamp == self._stamp or (stamp is None and not (self._records.root / MARK_PATH).exists()):
+            if stamp == self._stamp or not self._records.mounted():
                 return
             found = self._records.read_lines(LOG)
             if any(problem.unread for problem in found.problems):

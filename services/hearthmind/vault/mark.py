@@ -81,16 +81,31 @@ def mounted(root: Path, expected_id: str | None = None) -> Mark:
     return mark
 
 
+class Mount:
+    """Whether a vault lies in its place: this very one, where its id is known (another disk may be mounted
+    there). Safe to share between threads."""
+
+    def __init__(self, root: Path, expected_id: str | None = None) -> None:
+        self.root = root
+        self._expected = expected_id
+        self._seen: tuple[int, int, int, int] | None = None
+
+    def require(self) -> None:
+        """A glance before every write, one stat while the mark is unchanged. Raises VaultNotMounted."""
+        try:
+            found = os.stat(self.root / MARK_PATH)  # noqa: PTH116
+        except OSError as fault:
+            raise _not_mounted(self.root, fault.strerror or str(fault)) from fault
+        stamp = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+        if self._expected is not None and stamp != self._seen:
+            mounted(self.root, self._expected)
+            # Of the stat before the look: a mark exchanged in between is looked at once more.
+            self._seen = stamp
+
+
 def require_mark(root: Path, expected_id: str | None = None) -> None:
-    """A glance before every write: raises VaultNotMounted unless the mark is there, and is the one with
-    `expected_id` where that is given (another disk may be mounted in the vault's place)."""
-    if expected_id is not None:
-        mounted(root, expected_id)
-        return
-    try:
-        (root / MARK_PATH).stat()
-    except OSError as fault:
-        raise _not_mounted(root, fault.strerror or str(fault)) from fault
+    """One glance; whoever writes often keeps a `Mount`. Raises VaultNotMounted."""
+    Mount(root, expected_id).require()
 
 
 def kind_of(root: Path) -> Kind:

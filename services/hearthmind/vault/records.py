@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hearthmind.errors import VaultNotMounted
 from hearthmind.vault import durable
 from hearthmind.vault.confine import place_of
-from hearthmind.vault.mark import OWN_FOLDER, require_mark
+from hearthmind.vault.mark import OWN_FOLDER, Mount
 
 if sys.platform != "win32":
     import fcntl
@@ -42,14 +43,24 @@ class Lines:
 
 
 class Records:
-    """The records of the vault at `root`. Names are relative to `.hearthmind/`, with `/`.
+    """The records of the vault at `root`, whose mark has the id `mark_id` where that is known. Names are
+    relative to `.hearthmind/`, with `/`.
 
-    Every write refuses a vault without its mark (VaultNotMounted) and is durable when it returns; on failure
-    (DiskFull, VaultNotWritable) the record is as it was.
+    Every write refuses a vault whose mark is missing or another's (VaultNotMounted) and is durable when it
+    returns; on failure (DiskFull, VaultNotWritable) the record is as it was.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, mark_id: str | None = None) -> None:
         self.root = root
+        self._mount = Mount(root, mark_id)
+
+    def mounted(self) -> bool:
+        """Whether this very vault lies in its place."""
+        try:
+            self._mount.require()
+        except VaultNotMounted:
+            return False
+        return True
 
     def path(self, name: str) -> Path:
         """Where a record is; raises PathOutsideVault when the name leads out."""
@@ -127,7 +138,7 @@ class Records:
             durable.replace_file(path, raw)
 
     def _writable(self, name: str) -> Path:
-        require_mark(self.root)
+        self._mount.require()
         path = self.path(name)
         with durable.faults_named(f"{OWN_FOLDER}/{name}"):
             durable.make_folders(path.parent)

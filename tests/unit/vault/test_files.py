@@ -339,3 +339,22 @@ def test_a_note_that_is_read_only_is_left_alone(plain: VaultFiles, monkeypatch: 
     with pytest.raises(VaultNotWritable):
         plain.exchange("a.md", version_of(b"one"), b"two")
     assert names_in(plain.root) == {"a.md", ".hearthmind/vault.json"}
+
+
+def test_another_vault_in_its_place_is_not_written_to(tmp_path: Path) -> None:
+    root, other = tmp_path / "vault", tmp_path / "other"
+    files = VaultFiles(root, claim(root).id)
+    version = files.create("a.md", b"mine")
+    claim(other)
+    (other / "a.md").write_bytes(b"mine")
+    root.rename(tmp_path / "away")
+    other.rename(root)
+    with pytest.raises(VaultNotMounted):
+        files.create("b.md", b"new")
+    with pytest.raises(VaultNotMounted):
+        files.exchange("a.md", version, b"new")
+    with pytest.raises(VaultNotMounted):
+        files.move("a.md", "c.md")
+    with pytest.raises(VaultNotMounted):
+        files.remove_to_trash("a.md")
+    assert sorted(path.name for path in root.iterdir()) == [".hearthmind", "a.md"]

@@ -173,3 +173,21 @@ def test_what_is_known_is_what_is_on_disk(
     for path in "abc":
         assert again.by_path(path) == identities.by_path(path)
         assert again.by_former(path) == identities.by_former(path)
+
+
+def test_the_identities_of_another_vault_in_its_place_are_neither_read_nor_added_to(tmp_path: Path) -> None:
+    root, other = tmp_path / "vault", tmp_path / "other"
+    identities = Identities(root, claim(root).id)
+    mine, theirs = new_id(), new_id()
+    identities.record([Identity(mine, "a.md")])
+    claim(other)
+    Identities(other).record([Identity(theirs, "b.md")])
+    raw = (other / ".hearthmind" / LOG).read_bytes()
+    root.rename(tmp_path / "away")
+    other.rename(root)
+    identities.refresh()
+    assert identities.by_id(mine) is not None
+    assert identities.by_id(theirs) is None
+    with pytest.raises(VaultNotMounted):
+        identities.record([Identity(new_id(), "c.md")])
+    assert (root / ".hearthmind" / LOG).read_bytes() == raw

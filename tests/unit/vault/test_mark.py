@@ -1,10 +1,11 @@
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
 from hearthmind.errors import VaultNotMounted
-from hearthmind.vault.mark import MARK_PATH, Kind, Mark, claim, mounted, require_mark
+from hearthmind.vault.mark import MARK_PATH, Kind, Mark, Mount, claim, mounted, require_mark
 
 
 def test_an_empty_folder_is_ours(tmp_path: Path) -> None:
@@ -82,3 +83,34 @@ def test_records_without_a_mark_are_never_claimed_anew(tmp_path: Path) -> None:
         claim(tmp_path)
     (tmp_path / ".hearthmind/identity.jsonl").rename(tmp_path / ".hearthmind/.hearthmind-0123456789abcdef.tmp")
     assert claim(tmp_path).kind is Kind.OURS
+
+
+def test_another_vault_in_its_place_is_noticed_at_the_next_write(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    mount = Mount(root, claim(root).id)
+    mount.require()
+    mount.require()
+    claim(tmp_path / "other")
+    root.rename(tmp_path / "away")
+    with pytest.raises(VaultNotMounted):
+        mount.require()
+    (tmp_path / "other").rename(root)
+    for _ in range(2):
+        with pytest.raises(VaultNotMounted, match="another vault"):
+            mount.require()
+    root.rename(tmp_path / "other")
+    (tmp_path / "away").rename(root)
+    mount.require()
+
+
+def test_a_mark_that_was_spoilt_is_noticed_and_its_return_too(tmp_path: Path) -> None:
+    mount = Mount(tmp_path, claim(tmp_path).id)
+    mount.require()
+    path = tmp_path / MARK_PATH
+    raw, before = path.read_bytes(), path.stat()
+    path.write_bytes(b"garbage")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(VaultNotMounted, match="damaged"):
+        mount.require()
+    path.write_bytes(raw)
+    mount.require()
