@@ -37,11 +37,11 @@ ASKED = {
     "Boiler": "who looked after the central heating",
     "Spare key": "where did we hide the extra key to the house",
     "Allergy": "which nuts must the child not eat",
-    "Wifi": "internet access code for visitors",
+    "Wifi": "where do visitors find the wireless password in our kitchen",
     "Anniversary": "when did we get married",
     "Car": "what wheels for snow does our vehicle take",
     "Dentist": "when can I have my teeth looked at early in the morning",
-    "Bread": "when is the levain refreshed",
+    "Bread": "on which day does the yeast culture for baking get its flour",
     "Tax": "where to file invoices for the accountant",
     "Holiday": "where was our hotel in Portugal",
 }
