@@ -31,6 +31,12 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
+def repeated(scope: Scope, name: bytes) -> bool:
+    """Whether a header that may stand once is there more than once: proxies and apps then differ in which
+    one counts."""
+    return sum(1 for key, _ in scope["headers"] if key == name) > 1
+
+
 class Envelope:
     """Outermost of our middlewares. A request keeps a sane X-Request-Id of its own, else it gets a ULID."""
 

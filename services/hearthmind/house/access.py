@@ -32,15 +32,23 @@ FORWARDING_HEADERS = frozenset(
         "x-real-ip",
         "x-client-ip",
         "x-cluster-client-ip",
-        "x-original-host",
-        "x-original-url",
         "x-envoy-external-address",
         "true-client-ip",
         "fastly-client-ip",
         "cdn-loop",
     }
 )
-FORWARDING_PREFIXES = ("x-forwarded", "cf-", "tailscale-", "ngrok-", "x-ngrok-", "fly-", "x-envoy-", "x-azure-")
+FORWARDING_PREFIXES = (
+    "x-forwarded",
+    "x-original-",
+    "cf-",
+    "tailscale-",
+    "ngrok-",
+    "x-ngrok-",
+    "fly-",
+    "x-envoy-",
+    "x-azure-",
+)
 """A proxy or tunnel marks what it passes on with one of these; its own peer address is often loopback."""
 
 log = get_logger(__name__)

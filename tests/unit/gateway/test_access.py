@@ -87,6 +87,8 @@ def test_nobody_else_is_the_anonymous_owner(tmp_path: Path, peer: str | None, ho
         "X-Forwarded-For",
         "x-forwarded-host",
         "X-Forwarded-Proto",
+        "X-Original-Forwarded-For",
+        "X-Original-Host",
         "X-Real-IP",
         "CF-Connecting-IP",
         "CF-Ray",

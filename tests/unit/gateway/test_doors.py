@@ -47,6 +47,14 @@ def test_pages_from_elsewhere_may_not_call(client: TestClient, origin: str, path
     assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.parametrize("others", [["https://evil.example"], ["http://localhost:3000"]])
+def test_two_origins_or_hosts_are_refused_whatever_they_name(client: TestClient, others: list[str]) -> None:
+    origins = [("Origin", origin) for origin in ["http://localhost:3000", *others]]
+    assert client.get("/api/v1/status", headers=origins).status_code == 403
+    hosts = [("Host", "localhost"), ("Host", "evil.example")]
+    assert client.get("/api/v1/status", headers=hosts).status_code == 421
+
+
 def test_allowed_pages_may_call_and_preflight(enter: Enter) -> None:
     client = enter(allowed_origins="https://app.example")
     for origin in ("https://app.example", "http://localhost:3000"):

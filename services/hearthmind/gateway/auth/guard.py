@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hearthmind.errors import MisdirectedHost
-from hearthmind.gateway.envelope import header
+from hearthmind.gateway.envelope import header, repeated
 from hearthmind.gateway.problems import OriginNotAllowed, problem_of
 from hearthmind.house.access import host_name
 from hearthmind.settings import Settings
@@ -59,7 +59,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         host = host_name(_text(header(scope, b"host")))
-        if host not in self._names:
+        if host not in self._names or repeated(scope, b"host"):
             await _refuse_host(host)(scope, receive, send)
             return
         given = header(scope, b"origin")
@@ -67,7 +67,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         origin = _text(given) or ""
-        if not self._allows(origin):
+        if repeated(scope, b"origin") or not self._allows(origin):
             await _refuse_origin(origin)(scope, receive, send)
             return
         await self._answer_across(origin, scope, receive, send)
