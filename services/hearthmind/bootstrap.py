@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from hearthmind.errors import HearthmindError, InvalidInput, StoreUnavailable, VaultNotMounted
 from hearthmind.house import contract as c
@@ -112,12 +113,36 @@ def _open_space(
     record: SpaceRecord,
 ) -> MountedSpace:
     root = vault_of(settings, record)
-    mark = _mark(settings, record, root)
+    mark = _mark(settings, store, record, root)
     chosen = record.vault or (record.name == DEFAULT_SPACE and settings.vault)
-    store.put_space(SpaceRecord(record.name, str(root) if chosen else None, mark.id, mark.kind.value))
+    seen = SpaceRecord(record.name, str(root) if chosen else None, mark.id, mark.kind.value)
+    known = any(one.name == record.name for one in store.spaces())
+    if known:
+        store.put_space(seen)
     schema = f"{PROJECTION_SCHEMA} {','.join(settings.languages)} {mark.id} {settings.zone.key}"
     state = settings.state / record.name
     catalog, warnings = open_catalog(state / "catalog.db", record.name, schema)
+    try:
+        space = _mounted_space(settings, embedder, clock, seen, root, mark, catalog, warnings)
+        if not known:
+            # Last: a folder that cannot be a vault leaves no trace in the house.
+            store.put_space(seen)
+    except BaseException:
+        catalog.close()
+        raise
+    return space
+
+
+def _mounted_space(
+    settings: Settings,
+    embedder: Embedder,
+    clock: Callable[[], datetime],
+    record: SpaceRecord,
+    root: Path,
+    mark: Mark,
+    catalog: Catalog,
+    warnings: list[str],
+) -> MountedSpace:
     space = MountedSpace(
         space=Space(record.name, str(root)),
         mark=mark,
@@ -128,7 +153,9 @@ def _open_space(
         identities=Identities(root, mark.id),
         links=LinkIndex(),
         catalog=catalog,
-        vectors=HealingVectorIndex(partial(_open_vectors, state / "vectors", catalog, embedder, warnings)),
+        vectors=HealingVectorIndex(
+            partial(_open_vectors, settings.state / record.name / "vectors", catalog, embedder, warnings)
+        ),
         graph=NetworkxGraph(),
         embedder=embedder,
         words=Words(settings.languages),
@@ -148,7 +175,7 @@ def _open_space(
     return space
 
 
-def _mark(settings: Settings, record: SpaceRecord, root: Path) -> Mark:
+def _mark(settings: Settings, store: HouseStore, record: SpaceRecord, root: Path) -> Mark:
     """The mark of a vault: of one seen before in this folder even while it is not mounted, so that recall
     answers from the catalog; a new folder is claimed."""
     before = Path(record.vault) if record.vault else settings.data / "vaults" / record.name
@@ -165,38 +192,64 @@ def _mark(settings: Settings, record: SpaceRecord, root: Path) -> Mark:
             f"There is no folder {root}. Create it, or correct the path; nothing is created in its place.",
             vault=str(root),
         )
+    _check_place(settings, store, record, root)
     root.mkdir(parents=True, exist_ok=True)
     return claim(root)
 
 
 SYSTEM_FOLDERS = frozenset(
     "/" + name
-    for name in ["", *("bin", "boot", "dev", "etc", "home", "lib", "proc", "root", "run", "sbin", "sys", "tmp", "usr")]
+    for name in [
+        *("", "bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "sys", "tmp"),
+        *("usr", "var", "Applications", "Library", "System", "Users", "Volumes", "private"),
+    ]
 )
 """Nobody's vault; what lies in them may be."""
+SYSTEM_TREES = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/System")
+"""Nothing in them is anybody's vault."""
 
 
-def _check_new_vault(settings: Settings, store: HouseStore, vault: str) -> None:
+def _check_new_vault(settings: Settings, store: HouseStore, record: SpaceRecord) -> None:
     """Raises InvalidInput for a folder that must not become the vault of a new space."""
-    root = Path(vault)
-    if "\0" in vault or not root.is_absolute():
-        raise InvalidInput(f"{vault[:200]!r} is not the absolute path of a folder, like /home/me/Notes.")
-    real = root.resolve()
-    within = any(str(real).startswith(f"{top}/") for top in ("/dev", "/proc", "/sys", "/etc"))
-    if within or str(real) in SYSTEM_FOLDERS:
-        raise InvalidInput(f"{vault} belongs to the system; name the folder of your notes.")
-    data = settings.data.resolve()
-    if _overlap(real, data):
-        raise InvalidInput(f"{vault} is or holds Hearthmind's own data folder {settings.data}; name another folder.")
-    for record in store.spaces():
-        if _overlap(real, vault_of(settings, record).resolve()):
-            raise InvalidInput(f"{vault} overlaps with the vault of the space {record.name}; name another folder.")
-    if not real.is_dir():
-        raise InvalidInput(f"There is no folder {vault}. Create it first; nothing is created in its place.")
+    root = vault_of(settings, record)
+    if record.vault is not None:
+        if "\0" in record.vault or not root.is_absolute():
+            raise InvalidInput(f"{record.vault[:200]!r} is not the absolute path of a folder, like /home/me/Notes.")
+        try:
+            there = root.is_dir()
+        except OSError as fault:
+            raise InvalidInput(f"{root} cannot be looked at: {fault.strerror or fault}.") from fault
+        if not there:
+            raise InvalidInput(f"There is no folder {root}. Create it first; nothing is created in its place.")
+    _check_place(settings, store, record, root)
 
 
-def _overlap(one: Path, other: Path) -> bool:
-    return one == other or one in other.parents or other in one.parents
+def _check_place(settings: Settings, store: HouseStore, record: SpaceRecord, root: Path) -> None:
+    """Raises InvalidInput where a vault would be the system's, hold our own data, or overlap with another."""
+    try:
+        real, data = root.resolve(), settings.data.resolve()
+        others = {one.name: vault_of(settings, one).resolve() for one in store.spaces() if one.name != record.name}
+    except (OSError, RuntimeError) as fault:
+        raise InvalidInput(f"{root} cannot be looked at: {fault}.") from fault
+    if str(real) in {real.anchor, *SYSTEM_FOLDERS} or any(str(real).startswith(f"{tree}/") for tree in SYSTEM_TREES):
+        raise InvalidInput(f"{root} belongs to the system; name the folder of your notes.")
+    vaults = data / "vaults"
+    if _holds(real, vaults) or (_holds(data, real) and not _holds(vaults, real)):
+        raise InvalidInput(f"{root} is, holds or lies in Hearthmind's own data folder {data}; name another folder.")
+    for name, other in others.items():
+        if _holds(real, other) or _holds(other, real):
+            raise InvalidInput(f"{root} overlaps with the vault of the space {name}; name another folder.")
+
+
+def _holds(folder: Path, path: Path) -> bool:
+    """Whether `path` is `folder` or lies in it, by whatever name: links, bind mounts, another case."""
+    for one in (path, *path.parents):
+        if one == folder:
+            return True
+        with suppress(OSError):
+            if one.samefile(folder):
+                return True
+    return False
 
 
 def _open_vectors(folder: Path, catalog: Catalog, embedder: Embedder, notices: list[str]) -> VectorIndex:
@@ -207,21 +260,28 @@ def _open_vectors(folder: Path, catalog: Catalog, embedder: Embedder, notices: l
         index, warnings = open_edge_index(folder / name, embedder.dimensions)
     except OSError as fault:
         raise StoreUnavailable(f"The vector index in {folder} cannot be opened: {fault.strerror or fault}.") from fault
-    notices.extend(warnings)
-    counts = catalog.counts()
-    if index.count() < counts.passages - counts.pending_vectors:
-        catalog.mark_all_unembedded()
-    elif counts.pending_vectors == 0 and counts.passages:
-        # Kept until now: a mistyped embedder must not cost the vectors of the right one.
-        _drop_others(folder, name)
+    try:
+        notices.extend(warnings)
+        counts = catalog.counts()
+        if index.count() < counts.passages - counts.pending_vectors:
+            catalog.mark_all_unembedded()
+        elif counts.pending_vectors == 0 and counts.passages:
+            # Kept until now: a mistyped embedder must not cost the vectors of the right one.
+            _drop_others(folder, name)
+    except BaseException:
+        # It is opened again in a few seconds, which its lock would refuse.
+        index.close()
+        raise
     return index
 
 
 def _drop_others(folder: Path, name: str) -> None:
-    """Collections of other embedders and of catalogs that are gone."""
-    for other in folder.iterdir():
-        if other.name != name and other.is_dir() and not other.name.startswith(name):
-            shutil.rmtree(other, ignore_errors=True)
+    """Collections of other embedders and of catalogs that are gone. What cannot be removed stays until the
+    next opening."""
+    with suppress(OSError):
+        for other in folder.iterdir():
+            if other.is_dir() and not other.name.startswith(name):
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def _describe(settings: Settings, record: SpaceRecord) -> c.SpaceView:
@@ -229,5 +289,6 @@ def _describe(settings: Settings, record: SpaceRecord) -> c.SpaceView:
     try:
         mark = mounted(root, record.mark)
     except HearthmindError:
-        return c.SpaceView(name=record.name, vault=str(root), kind="unknown", mounted=False)
+        kind: Literal["ours", "adopted", "unknown"] = Kind(record.kind).value if record.kind else "unknown"
+        return c.SpaceView(name=record.name, vault=str(root), kind=kind, mounted=False)
     return c.SpaceView(name=record.name, vault=str(root), kind=mark.kind.value, mounted=True)

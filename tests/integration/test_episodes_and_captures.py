@@ -96,14 +96,12 @@ def test_captures_go_to_the_note_of_their_day(home: Home) -> None:
     assert home.recall("dentist", tags=["errands"], floor="off").hits
 
 
-def test_a_repeated_key_writes_once_even_when_its_answer_was_lost(home: Home) -> None:
+def test_a_repeated_key_writes_once_even_when_its_answer_was_lost(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     request = c.CaptureRequest(text="Once only.", occurred_at="2026-03-22T09:30", idempotency_key="k")
-    from hearthmind.house import handlers
-
-    space = home.house.space("home")
-    first = handlers.capture(space, OWNER, request)
+    first = home.house.do(op.CAPTURE, OWNER, request)
+    monkeypatch.setattr(type(home.house.space("home").catalog), "answer", lambda *_: None)
     again = home.house.do(op.CAPTURE, OWNER, request)
-    assert again.ids == first.ids
+    assert (again.ids, again.existing) == (first.ids, 1)
     assert (home.vault / "daily/2026-03-22.md").read_text().count("Once only.") == 1
 
 
@@ -125,3 +123,25 @@ def test_a_person_may_edit_a_session_note_and_the_turns_follow(home: Home) -> No
     (hit,) = home.recall("orchids", mode="keyword", floor="off").hits
     assert hit.refs == ["t"]
     assert home.recall("tulips", mode="keyword", floor="off").hits == []
+
+
+def test_a_capture_leaves_the_daily_note_of_the_person_alone(home: Home) -> None:
+    mine = home.vault / "daily" / "2026-03-22.md"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("My own day.\n")
+    for text in ("First thought.", "Second thought."):
+        made = home.house.do(op.CAPTURE, OWNER, c.CaptureRequest(text=text, occurred_at="2026-03-22T09:30"))
+        home.compare()
+    assert mine.read_text() == "My own day.\n"
+    assert made.paths == ["daily/2026-03-22 memories.md"]
+    assert home.recall("second thought", floor="off").hits[0].text == "Second thought."
+
+
+def test_a_session_note_that_the_person_deleted_begins_anew(home: Home) -> None:
+    first = log(home, "Gone", entry("user", "Before.", ref="1"))
+    (home.vault / first.paths[0]).unlink()
+    second = log(home, "Gone", entry("user", "After.", ref="2"))
+    text = (home.vault / second.paths[0]).read_text()
+    assert "After." in text
+    assert "Before." not in text
+    assert home.stats().memories == 1

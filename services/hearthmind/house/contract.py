@@ -17,7 +17,9 @@ MAX_ANSWER_CHARACTERS = 40_000
 MAX_PROPERTIES = 200
 MAX_PROPERTIES_BYTES = 64 * 1024
 MAX_PROPERTY_DEPTH = 32
+MAX_SOURCE_KEYS = 20
 MAX_SOURCE_BYTES = 4 * 1024
+MAX_PROJECT_CHARACTERS = 200
 
 
 def _depth(value: Any) -> int:
@@ -96,7 +98,7 @@ class RememberRequest(WriteRequest):
     type: MemoryType = MemoryType.NOTE
     tags: list[str] = Field(default_factory=list, max_length=50)
     importance: Importance | None = Field(default=None, description="1 to 10, or low, medium, high.")
-    project: str | None = Field(default=None, max_length=200)
+    project: str | None = Field(default=None, max_length=MAX_PROJECT_CHARACTERS)
     critical: bool = Field(default=False, description="Always recalled at the start of a session.")
     occurred_at: str | None = Field(default=None, description="ISO date or time of what is remembered; naive = local.")
     source: dict[str, str] | str | None = Field(default=None, description="Where it comes from, e.g. a URL.")
@@ -104,8 +106,12 @@ class RememberRequest(WriteRequest):
     @field_validator("source")
     @classmethod
     def _short(cls, value: dict[str, str] | str | None) -> dict[str, str] | str | None:
-        if len(json.dumps(value).encode()) > MAX_SOURCE_BYTES:
-            raise ValueError(f"is longer than {MAX_SOURCE_BYTES // 1024} KB; a source is a name or an address")
+        keys = len(value) if isinstance(value, dict) else 0
+        if keys > MAX_SOURCE_KEYS or len(json.dumps(value, ensure_ascii=False).encode()) > MAX_SOURCE_BYTES:
+            raise ValueError(
+                f"holds more than {MAX_SOURCE_KEYS} members or {MAX_SOURCE_BYTES // 1024} KB; a source is a name or "
+                "an address"
+            )
         return value
 
 
@@ -135,7 +141,7 @@ class MemoryFields(Request):
     type: MemoryType | None = None
     tags: list[str] | None = None
     importance: Importance | None = None
-    project: str | None = None
+    project: str | None = Field(default=None, max_length=MAX_PROJECT_CHARACTERS)
     critical: bool | None = None
     properties: dict[str, Any] | None = None
 
@@ -297,7 +303,7 @@ class Fetched(Answer):
 class RelatedRequest(SpaceRequest):
     id: str
     depth: int = Field(default=1, ge=1, le=4)
-    types: list[RelationType] = Field(default_factory=list)
+    types: list[RelationType] = Field(default_factory=list, max_length=50)
 
 
 class RelatedNode(Answer):
@@ -338,7 +344,7 @@ class EpisodeEntry(Request):
 class EpisodesRequest(WriteRequest):
     session: str = Field(min_length=1, max_length=200, description="Name of the session; the same name continues it.")
     entries: list[EpisodeEntry] = Field(min_length=1, max_length=1000)
-    project: str | None = None
+    project: str | None = Field(default=None, max_length=MAX_PROJECT_CHARACTERS)
 
 
 class EpisodesLogged(Answer):
@@ -362,6 +368,7 @@ class Captured(Answer):
     memory: str = Field(description="The id of the day's note.")
     ids: list[str]
     paths: list[str]
+    existing: int = Field(default=0, description="How many of `ids` stood there before this call.")
 
 
 # --- work and health --------------------------------------------------------------------------------------
@@ -372,7 +379,7 @@ class JobRequest(SpaceRequest):
 
 
 class JobsRequest(SpaceRequest):
-    state: list[JobState] = Field(default_factory=list)
+    state: list[JobState] = Field(default_factory=list, max_length=50)
     page: str | None = None
     limit: int = Field(default=50, ge=1, le=200)
 

@@ -262,7 +262,9 @@ def log_episodes(space: MountedSpace, _: Caller, request: c.EpisodesRequest) -> 
 def capture(space: MountedSpace, _: Caller, request: c.CaptureRequest) -> c.Captured:
     moment = _moment(space, request.occurred_at, "occurred_at")
     logged = capture_text(space, request.text, request.topics, moment, request.idempotency_key)
-    return c.Captured(memory=logged.memory.id, ids=list(logged.blocks), paths=[logged.memory.path])
+    return c.Captured(
+        memory=logged.memory.id, ids=list(logged.blocks), paths=[logged.memory.path], existing=logged.existing
+    )
 
 
 def _moment(space: MountedSpace, text: str | None, name: str) -> datetime | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock, RLock
@@ -9,11 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from hearthmind.errors import HearthmindError, InvalidInput, NameTaken
+from hearthmind.errors import HearthmindError, InvalidInput, NameTaken, StoreUnavailable
 from hearthmind.house import contract as c
 from hearthmind.house import handlers, operations
 from hearthmind.house.access import add_token, authorise, list_tokens, revoke_token, space_of
-from hearthmind.house.health import EmbedderHealth, status
+from hearthmind.house.health import SlowLayers, status
 from hearthmind.house.operations import Ans, Operation, Req
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.model.house import Caller, SpaceRecord
@@ -60,7 +61,7 @@ class LocalHouse:
         store: HouseStore,
         open_space: Callable[[SpaceRecord], MountedSpace],
         describe: Callable[[SpaceRecord], c.SpaceView],
-        check_vault: Callable[[str], None],
+        check_vault: Callable[[SpaceRecord], None],
         warnings: Sequence[str] = (),
     ) -> None:
         self._store = store
@@ -70,16 +71,13 @@ class LocalHouse:
         self._unopened: dict[str, str] = {}
         self._warnings = tuple(warnings)
         self._rooms: dict[str, _Room] = {}
-        self._embedder = EmbedderHealth()
+        self._slow = SlowLayers()
         self._opening = RLock()
         self._keys = [Lock() for _ in range(64)]
         self._closed = False
         for record in store.spaces():
-            try:
+            with suppress(HearthmindError):
                 self._room(record.name)
-            except (HearthmindError, OSError) as error:
-                self._unopened[record.name] = f"space {record.name} could not be opened: {error}"
-                log.warning("space_not_opened", space=record.name, error=str(error))
 
     def do(self, operation: Operation[Req, Ans], caller: Caller, request: Req) -> Ans:
         """Carry out one operation. Raises HearthmindError."""
@@ -99,17 +97,21 @@ class LocalHouse:
         """End upkeep after the batch at hand and close the stores."""
         with self._opening:
             self._closed = True
-            for room in self._rooms.values():
-                room.upkeep.close()
-            for room in self._rooms.values():
+            rooms = list(self._rooms.values())
+            for room in rooms:
+                self._ended(room.upkeep.close, room.space.name)
+            for room in rooms:
                 for store in (room.space.vectors, room.space.graph, room.space.catalog):
-                    try:
-                        store.close()
-                    except HearthmindError as error:
-                        # Derived stores heal at the next start; the others must still be closed.
-                        log.warning("store_not_closed", space=room.space.name, error=error.message)
+                    self._ended(store.close, room.space.name)
             self._rooms.clear()
-            self._store.close()
+            self._ended(self._store.close, "")
+
+    def _ended(self, close: Callable[[], None], space: str) -> None:
+        """Derived stores heal at the next start; whatever fails here, the others must still be closed."""
+        try:
+            close()
+        except Exception as error:
+            log.exception("store_not_closed", space=space, error=str(error))
 
     def _of_the_house(self, operation: Operation[Any, Any], caller: Caller, request: Any) -> BaseModel | None:
         match operation.name:
@@ -130,7 +132,7 @@ class LocalHouse:
         names = [record.name for record in self._store.spaces()]
         room = self._room(space_of(caller, request.space, names, DEFAULT_SPACE))
         if operation.name == operations.STATUS.name:
-            return status(room.space, room.upkeep, self._embedder, [*self._warnings, *self._unopened.values()])
+            return status(room.space, room.upkeep, self._slow, [*self._warnings, *self._unopened_spaces(caller)])
         handler = HANDLERS[operation.name]
         key = getattr(request, "idempotency_key", None)
         if not operation.writes:
@@ -140,6 +142,13 @@ class LocalHouse:
         )
         room.upkeep.wake()
         return answer
+
+    def _unopened_spaces(self, caller: Caller) -> list[str]:
+        return [
+            f"space {name} could not be opened: {reason}"
+            for name, reason in list(self._unopened.items())
+            if caller.reaches(name)
+        ]
 
     def _once(
         self, space: MountedSpace, operation: Operation[Any, Any], caller: Caller, request: Any, key: str
@@ -155,9 +164,7 @@ class LocalHouse:
                         "use a new key for a new request."
                     )
                 answer: BaseModel = operation.answer.model_validate_json(known.answer)
-                if isinstance(answer, c.Remembered):
-                    return answer.model_copy(update={"existing": True})
-                return answer
+                return _as_existing(answer)
             # What a handler derives from the key is the caller's and the operation's own.
             own = request.model_copy(update={"idempotency_key": hashlib.sha256(scoped.encode()).hexdigest()})
             answer = HANDLERS[operation.name](space, caller, own)
@@ -169,9 +176,8 @@ class LocalHouse:
         with self._opening:
             if any(record.name == request.name for record in self._store.spaces()):
                 raise NameTaken(f"There is a space {request.name!r} already; choose another name.")
-            if request.vault is not None:
-                self._check_vault(request.vault)
             record = SpaceRecord(request.name, request.vault)
+            self._check_vault(record)
             # Opened before it is recorded: a folder that cannot be a vault leaves no trace in the house.
             space = self._open_space(record)
             self._start(record.name, space)
@@ -186,11 +192,39 @@ class LocalHouse:
                 raise HearthmindError("the house is closing")
             if name not in self._rooms:
                 record = next(one for one in self._store.spaces() if one.name == name)
-                self._start(name, self._open_space(record))
+                self._start(name, self._opened(record))
             return self._rooms[name]
+
+    def _opened(self, record: SpaceRecord) -> MountedSpace:
+        """Raises HearthmindError, and keeps the reason for the status of the others until the space opened."""
+        try:
+            return self._open_space(record)
+        except HearthmindError as error:
+            self._not_opened(record.name, error.message)
+            raise
+        except Exception as error:
+            self._not_opened(record.name, str(error))
+            log.exception("space_not_opened", space=record.name, error=str(error))
+            raise StoreUnavailable(f"The space {record.name} cannot be opened: {error}") from error
+
+    def _not_opened(self, name: str, reason: str) -> None:
+        if self._unopened.get(name) != reason:
+            log.warning("space_not_opened", space=name, error=reason)
+        self._unopened[name] = reason
 
     def _start(self, name: str, space: MountedSpace) -> None:
         upkeep = Upkeep(space)
         self._rooms[name] = _Room(space, upkeep)
         self._unopened.pop(name, None)
         upkeep.start()
+
+
+def _as_existing(answer: BaseModel) -> BaseModel:
+    """The first answer to a write, given again: nothing new was stored."""
+    match answer:
+        case c.Remembered():
+            return answer.model_copy(update={"existing": True})
+        case c.EpisodesLogged() | c.Captured():
+            return answer.model_copy(update={"existing": len(answer.ids)})
+        case _:
+            return answer

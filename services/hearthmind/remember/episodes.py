@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -10,7 +11,16 @@ from hearthmind.indexing import fields
 from hearthmind.indexing.entries import former_paths
 from hearthmind.indexing.mounted import MountedSpace
 from hearthmind.indexing.project import read_note
-from hearthmind.indexing.store import embed, put_notes, reload_links, settle, state_of, take_back
+from hearthmind.indexing.store import (
+    drop_vectors,
+    embed,
+    forget_note,
+    put_notes,
+    reload_links,
+    settle,
+    state_of,
+    take_back,
+)
 from hearthmind.model import Filter, Memory, MemoryType, Outcome
 from hearthmind.remember.change import rewrite
 from hearthmind.remember.content import checked_text
@@ -88,7 +98,7 @@ def log_episodes(
                 by_ref[entry.ref] = turn.block
         if turns:
             # Details before the note: an entry without its details would be indexed without its ref.
-            Episodes(space.files.root).append(memory.path, episodes)
+            Episodes(space.files.root, space.mark.id).append(memory.path, episodes)
             memory = rewrite(space, memory, lambda raw: _with_turns(raw, memory.path, turns))
     return Logged(memory, blocks, len(said) - len(turns))
 
@@ -104,19 +114,41 @@ def capture(
     rendered = render_capture(moment.time(), body, topics, block)
     space.require_mounted()
     with space.appending:
-        path = space.layout.daily_path(moment.date())
-        memory = space.catalog.memory_at(path)
-        if memory is None:
-            memory = _created(space, path, {"date": moment.date().isoformat(), "type": "note"}, "")
+        memory = _day_note(space, moment.date())
         if any(entry.block == block for entry in _captures(space, memory)):
             return Logged(memory, [block], 1)
         memory = rewrite(space, memory, lambda raw: _appended(raw, rendered))
     return Logged(memory, [block], 0)
 
 
+def _day_note(space: MountedSpace, day: date) -> Memory:
+    """Our note of a day, made when it is not there. A daily note that the person wrote stays the person's:
+    ours then has a name of its own beside it."""
+    for path in dict.fromkeys((space.layout.daily_path(day), space.layout.own_daily_path(day))):
+        memory = _present(space, space.catalog.memory_at(path))
+        if memory is not None and memory.ours:
+            return memory
+        if memory is None:
+            with suppress(NameTaken):
+                return _created(space, path, {"date": day.isoformat(), "type": "note"}, "")
+    raise NameTaken(f"The names for the note of {day} are taken by notes of the person; rename one of them.")
+
+
+def _present(space: MountedSpace, memory: Memory | None) -> Memory | None:
+    """A memory whose file is there. One that the person deleted is forgotten now, not at the next comparison."""
+    if memory is None or space.files.find(memory.path) is not None:
+        return memory
+    with space.catalog.write() as write:
+        keys = forget_note(space, write, memory.id)
+    drop_vectors(space, keys)
+    settle(space, [], [(memory.id, memory.path, memory.aliases)])
+    return None
+
+
 def _session(space: MountedSpace, name: str) -> Memory | None:
     found, _, _ = space.catalog.list_memories(filter=Filter(session=name), limit=20)
-    return next((memory for memory in found if memory.ours and space.layout.is_session(memory.path)), None)
+    ours = next((memory for memory in found if memory.ours and space.layout.is_session(memory.path)), None)
+    return _present(space, ours)
 
 
 def _started(space: MountedSpace, name: str, said: Sequence[Said], project: str | None) -> Memory:

@@ -67,10 +67,15 @@ class HealingVectorIndex:
                 try:
                     self._index = self._opened()
                     self._failed = None
-                except StoreUnavailable as error:
-                    self._failed = (monotonic(), error)
-                    raise
+                except (StoreUnavailable, OSError) as error:
+                    told = error if isinstance(error, StoreUnavailable) else _unopened(error)
+                    self._failed = (monotonic(), told)
+                    raise told from error.__cause__
             return self._index
+
+
+def _unopened(fault: OSError) -> StoreUnavailable:
+    return StoreUnavailable(f"the vector index cannot be opened: {fault.strerror or fault}")
 
 
 class AwaitedEmbedder:
