@@ -50,9 +50,14 @@ class Words:
         self._stemmers = [SnowballStemmer(LANGUAGES_BY_CODE[code]) for code in languages if code in LANGUAGES_BY_CODE]
         self._stop = frozenset(fold(word) for code in languages for word in _function_words(code))
         self._forms = lru_cache(maxsize=50_000)(self._forms_of)
+        # A session is read whole for every turn that is added to it, a hit up to three times.
+        self._texts = lru_cache(maxsize=1_024)(self._terms_of)
 
     def of_text(self, text: str) -> Terms:
         """Every word of a text, in order, repeats included."""
+        return self._texts(text)
+
+    def _terms_of(self, text: str) -> Terms:
         stems: list[str] = []
         words: list[str] = []
         for unspaced, token in _tokens(text):

@@ -68,7 +68,11 @@ class Layout:
 
     def daily_path(self, day: date) -> str:
         """The note of a day; in an adopted vault a name that leaves the person's own daily note alone."""
-        return self.path(f"{DAILY}/{day.isoformat()}{' memories' if self.adopted else ''}.md")
+        return self.own_daily_path(day) if self.adopted else self.path(f"{DAILY}/{day.isoformat()}.md")
+
+    def own_daily_path(self, day: date) -> str:
+        """The note of a day beside one that the person wrote."""
+        return self.path(f"{DAILY}/{day.isoformat()} memories.md")
 
     def session_path(self, stem: str) -> str:
         """Where a session note goes; `stem` from `session_stem`, made unique."""
