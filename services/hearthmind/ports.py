@@ -143,6 +143,12 @@ class Catalog(Protocol):
 
     def mark_all_unembedded(self) -> None: ...
 
+    def dropped(self, limit: int) -> Sequence[int]:
+        """Keys of passages that are gone and whose vectors may still be stored."""
+
+    def mark_dropped(self, keys: Collection[int]) -> None:
+        """Their vectors are gone; a passage that has such a key again needs a new one."""
+
     def roles(self) -> Collection[str]:
         """Everybody who speaks in a session. Called with every question: cheap."""
 

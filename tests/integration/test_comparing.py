@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from tests.home import Home
+from tests.home import Home, wait_for
 
 from hearthmind.errors import MemoryNotFound
 from hearthmind.house import contract as c
@@ -132,3 +132,14 @@ def test_a_fault_while_embedding_does_not_stop_the_comparing(home: Home, monkeyp
     (home.vault / "Mine.md").write_text("Found although embedding fails: cormorant.\n")
     home.compare()
     assert home.titles("cormorant", mode="keyword") == ["Mine"]
+
+
+def test_vectors_of_passages_that_a_note_lost_go_as_well(home: Home) -> None:
+    made = home.remember("\n\n".join(f"# Part {n}\n\n" + "Lengthy words. " * 120 for n in range(6)), title="Long")
+    home.settled()
+    space = home.house.space("home")
+    assert space.vectors.count() == len(space.catalog.passages_of(made.id)) > 3
+    home.update(made.id, text="Short now.")
+    home.forget(home.remember("Forgotten soon.", title="Soon").id)
+    wait_for(lambda: space.vectors.count() == 1)
+    assert home.titles("short now", mode="meaning") == ["Long"]

@@ -131,6 +131,14 @@ def drop_vectors(space: MountedSpace, keys: Collection[int]) -> None:
         log.warning("vectors_unavailable", space=space.name, error=error.message)
 
 
+def drop_forgotten_vectors(space: MountedSpace) -> None:
+    """Vectors of passages that notes lost, also those that a kill or a dead index left behind. Raises
+    StoreUnavailable."""
+    while keys := space.catalog.dropped(EMBED_BATCH):
+        space.vectors.delete(keys)
+        space.catalog.mark_dropped(keys)
+
+
 def reload_links(space: MountedSpace) -> None:
     """Read the link index anew from the catalog: at start, and after a transaction that failed. No other
     transaction is open meanwhile: what it added and has not committed yet would be lost here."""

@@ -7,7 +7,7 @@ from time import monotonic
 
 from hearthmind.errors import HearthmindError, StoreUnavailable, VaultNotMounted
 from hearthmind.indexing.mounted import MountedSpace
-from hearthmind.indexing.store import EMBED_BATCH, embed, relink_all
+from hearthmind.indexing.store import EMBED_BATCH, drop_forgotten_vectors, embed, relink_all
 from hearthmind.model import JobState
 from hearthmind.recall.baseline import unrelated_cosine
 from hearthmind.telemetry import get_logger
@@ -99,6 +99,7 @@ class Upkeep:
         try:
             if space.unrelated is None:
                 space.unrelated = unrelated_cosine(space.embedder)
+            drop_forgotten_vectors(space)
             bulk = False
             while not self._stop.is_set() and (batch := space.catalog.unembedded(EMBED_BATCH)):
                 bulk = bulk or len(batch) == EMBED_BATCH

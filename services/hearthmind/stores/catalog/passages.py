@@ -38,6 +38,9 @@ class PassageReads(Reads):
     def unembedded(self, limit: int) -> Sequence[StoredPassage]:
         return self._stored("WHERE p.embedded = 0 ORDER BY p.key LIMIT ?", max(limit, 0))
 
+    def dropped(self, limit: int) -> Sequence[int]:
+        return [row[0] for row in self._rows("SELECT key FROM dropped ORDER BY key LIMIT ?", max(limit, 0))]
+
     def roles(self) -> Collection[str]:
         return [row[0] for row in self._rows(_ROLES)]
 

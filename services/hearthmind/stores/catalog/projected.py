@@ -168,6 +168,7 @@ def put_passages(
 
 def drop_passages(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
     each = [(key,) for key in keys]
+    connection.executemany("INSERT OR IGNORE INTO dropped VALUES (?)", each)
     for table in ("passages", "passage_texts", "passage_tags"):
         connection.executemany(f"DELETE FROM {table} WHERE key = ?", each)
     connection.executemany("DELETE FROM terms WHERE rowid = ?", each)

@@ -1,7 +1,7 @@
 """Tables of the catalog. The file is derived: a change here raises SCHEMA_VERSION and rebuilds, it never
 migrates."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x4845_4152  # "HEAR", so that somebody else's database is told from ours
 
 # Terms arrive folded and joined by spaces, so everything but separators (Z) and control characters (Cc) is
@@ -120,6 +120,8 @@ CREATE TABLE links (
 CREATE INDEX links_by_note ON links (note_key, position);
 CREATE INDEX links_by_name ON links (name);
 CREATE INDEX links_by_target ON links (target_id);
+
+CREATE TABLE dropped (key INTEGER PRIMARY KEY);
 
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,

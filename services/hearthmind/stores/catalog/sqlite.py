@@ -1,6 +1,6 @@
 """The catalog of one space: reads on many connections, one write transaction at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from hearthmind.model.index import StoredPassage
@@ -46,6 +46,13 @@ class SqliteCatalog(NoteReads, PassageReads, LinkReads, SearchReads, WorkReads):
                 "UPDATE passages SET embedded = (embed_digest = ?2) WHERE key = ?1",
                 [(passage.key, digest(clean(passage.embed))) for passage in passages],
             )
+
+    def mark_dropped(self, keys: Collection[int]) -> None:
+        with self._connections.writing(self._write_wait_seconds) as connection:
+            each = [(key,) for key in keys]
+            # A passage that came back under its key meanwhile lost its new vector with the old one.
+            connection.executemany("UPDATE passages SET embedded = 0 WHERE key = ?", each)
+            connection.executemany("DELETE FROM dropped WHERE key = ?", each)
 
     def mark_all_unembedded(self) -> None:
         with self._connections.writing(self._write_wait_seconds) as connection:
