@@ -14,7 +14,7 @@ from hearthmind.vault.identity import Identities
 from hearthmind.vault.ignore import Ignore
 from hearthmind.vault.layout import Layout
 from hearthmind.vault.links import LinkIndex
-from hearthmind.vault.mark import Mark, require_mark
+from hearthmind.vault.mark import Mark
 from hearthmind.vault.records import Records
 
 
@@ -69,7 +69,7 @@ class MountedSpace:
 
     def require_mounted(self) -> None:
         """Raises VaultNotMounted unless this very vault lies in its place."""
-        require_mark(self.files.root, self.mark.id)
+        self.files.require_mounted()
 
     def url(self, note_id: str) -> str:
         return f"{self.base_url}/n/{note_id}"

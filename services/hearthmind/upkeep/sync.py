@@ -70,6 +70,8 @@ def _compared(space: MountedSpace, stopping: Callable[[], bool]) -> SyncReport:
     space.progress.active = bool(work)
     try:
         comparison = _Comparison(space, known, seen, unseen, {stat.path for stat in work}, report, findings.problems)
+        # Asked again: a disk that went away during the walk leaves an empty folder, not deleted notes.
+        space.require_mounted()
         kept = _bring_in(comparison, work, stopping)
         _remove(space, [known[path] for path in vanished if known[path].id not in kept], len(known), report)
     finally:
@@ -256,6 +258,7 @@ def _remove(space: MountedSpace, gone: Sequence[IndexedFile], total: int, report
     if not gone:
         return
     removed = []
+    space.require_mounted()
     with space.catalog.write() as write:
         keys: list[int] = []
         for file in gone:
