@@ -91,9 +91,7 @@ class Settings(BaseSettings):
         description="How long `auto` waits at the first start for the model hub to answer.",
     )
     max_content_kb: int = Field(default=1024, ge=1, le=65536, description="Largest content of one memory, in KB.")
-    min_free_mb: int = Field(
-        default=500, ge=0, description="Free disk space in MB below which status warns."
-    )
+    min_free_mb: int = Field(default=500, ge=0, description="Free disk space in MB below which status warns.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="How much is logged.")
     log_format: Literal["json", "text"] = Field(default="json", description="Logs for machines or for eyes.")
 
