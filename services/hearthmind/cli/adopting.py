@@ -89,7 +89,7 @@ def _preview(root: Path, as_json: bool) -> None:
 
 def _show_preview(root: Path, found: "Preview") -> None:
     print(f"{root} would be {found.kind}. Nothing has been written.\n")
-    print(f"Read: {found.notes.count} notes, {found.note_bytes / 1e6:.1f} MB{_examples(found.notes)}")
+    print(f"Read: {found.notes.count} notes, {found.note_bytes / 1000:,.0f} KB{_examples(found.notes)}")
     print(f"Left alone, not notes: {found.others.count} files{_examples(found.others)}")
     for reason, sample in found.ignored.items():
         print(f"Ignored, {reason}: {sample.count}{_examples(sample)}")

@@ -56,7 +56,7 @@ class _SlowLayer:
         known = self._known
         if known and monotonic() - known[0] < STALE_SECONDS:
             return known[1]
-        return c.LayerState(state="degraded", detail="has not answered yet")
+        return c.LayerState(state="degraded", detail="is being loaded; words are searched meanwhile")
 
     def _ask(self, check: Callable[[], c.LayerState], answered: Event) -> None:
         state = _state(check)

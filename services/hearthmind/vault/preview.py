@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from hearthmind.vault.ignore import Ignore
-from hearthmind.vault.layout import AGENTS_PAGE, FOLDERS, INDEX_PAGE, TAGS_PAGE, Layout
+from hearthmind.vault.layout import AGENTS_PAGE, FOLDERS, Layout
 from hearthmind.vault.mark import MARK_PATH, Kind, Mark, kind_of, mounted
 from hearthmind.vault.records import Problem
 from hearthmind.vault.walk import Findings, walk
@@ -59,7 +59,7 @@ def preview(root: Path, today: date, folder: str | None = None, examples: int = 
 
 
 def _created(layout: Layout, today: date) -> list[str]:
-    pages = [layout.path(page) for page in (AGENTS_PAGE, INDEX_PAGE, TAGS_PAGE)]
+    pages = [layout.path(AGENTS_PAGE)]
     return [MARK_PATH, *pages, *(layout.path(folder) + "/" for folder in FOLDERS), layout.daily_path(today)]
 
 
