@@ -242,6 +242,8 @@ def at_ten_thousand(folder: Path) -> list[Figure]:
         figures = recalling(house, real, questions)
     finally:
         house.close()
+    with server(data, vault):
+        pass  # an indexed house was started before, so its modules are compiled
     with server(data, vault) as (url, process, ready):
         figures.append(over_mcp(url, questions))
         figures.append(remembering(url, folder, real))
